@@ -2,7 +2,7 @@ import type { DeepReadonly, Deployment, Pod, ReplicaSet } from '@rollkeeper/mach
 import { DESIRED_REPLICAS, MAX_REPLICAS, POLICY_PREFIX, REVISION, SET_ROLLOUT } from '../deployment/index.js';
 import { POD_TEMPLATE_HASH } from '../shared/index.js';
 import { templateOf } from '../revisions/decide-revisions.js';
-import { readKeptState } from './kept-state.js';
+import { isFirstSeen, readKeptState } from './kept-state.js';
 import type { ReadableRevision, SetPod, SetView } from './set-view.js';
 
 /** The default of Deployments. */
@@ -36,7 +36,7 @@ export function asRollout(view: SetView): SetRollout {
 function deploymentOf({ kind, replicas, set }: SetView): DeepReadonly<Deployment> {
   const { metadata, spec } = set;
   const { [SET_ROLLOUT]: _state, ...annotations } = metadata.annotations ?? {};
-  const { revision, status } = readKeptState(metadata.annotations);
+  const { revision, status } = readKeptState(metadata);
   const { minReadySeconds, selector, template } = spec;
   return {
     apiVersion: 'apps/v1',
@@ -103,8 +103,8 @@ function annotationsOf(
 ): Record<string, string> | undefined {
   const others = notedOn(metadata.annotations ?? {});
   const begun = others[REVISION];
-  const isFirstSeen = set.metadata.annotations?.[SET_ROLLOUT] === undefined;
-  const hasBegun = metadata.name === current || (hasPods && (isFirstSeen || metadata.name !== update));
+  const hasBegun =
+    metadata.name === current || (hasPods && (isFirstSeen(set.metadata) || metadata.name !== update));
   const number = begun ?? (hasBegun ? String(revision) : undefined);
   if (number === undefined) return undefined;
   return {

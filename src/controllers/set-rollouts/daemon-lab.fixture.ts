@@ -26,6 +26,8 @@ export interface DaemonShape {
   readonly onAnswer?: () => void;
 }
 
+const UNREACHABLE = 'node.kubernetes.io/unreachable';
+
 type DeleteArguments = Parameters<InMemoryApi['delete']>;
 
 /** The pods of a node that is down do not end before it is back. */
@@ -136,7 +138,7 @@ export class DaemonLab {
   }
 
   says(type = 'Progressing'): string {
-    const { status } = readKeptState(this.set.metadata.annotations);
+    const { status } = readKeptState(this.set.metadata);
     const found = status.conditions?.find((each) => each.type === type);
     return found ? `${found.reason} ${found.message}` : '';
   }
@@ -154,10 +156,11 @@ export class DaemonLab {
     await this.asKubelet(() => this.api.delete(Node, { name }, {}));
   }
 
-  /** A node that is down reports nothing, and its pods are not ready. */
+  /** A node that is down reports nothing, and its pods are not ready. The controller of nodes taints it. */
   setDown(name: string, isDown: boolean): void {
     if (isDown) this.api.down.add(name);
     else this.api.down.delete(name);
+    this.putTaint(name, UNREACHABLE, isDown ? 'NoSchedule' : undefined);
     if (!isDown) return;
     const now = toRfc3339(this.clock.now());
     const unready = { type: 'Ready', status: 'False', lastTransitionTime: now } as const;
@@ -169,9 +172,17 @@ export class DaemonLab {
 
   /** Undefined: no taint any more. */
   taint(name: string, effect: Taint['effect'] | undefined): void {
+    this.putTaint(name, 'gpu', effect);
+  }
+
+  private putTaint(name: string, key: string, effect: Taint['effect'] | undefined): void {
     const node = this.nodes.find(({ metadata }) => metadata.name === name);
-    if (node)
-      this.api.seed<Node>(Node, { ...node, spec: { taints: effect ? [{ key: 'gpu', effect }] : [] } });
+    if (!node) return;
+    const others = (node.spec?.taints ?? []).filter((taint) => taint.key !== key);
+    this.api.seed<Node>(Node, {
+      ...node,
+      spec: { taints: [...others, ...(effect ? [{ key, effect }] : [])] },
+    });
   }
 
   async rest(): Promise<void> {

@@ -3,7 +3,7 @@ import { Pod } from '../../machinery/kubernetes/index.js';
 import { refusal } from '../../testing/rollout-world.js';
 import { DaemonSet } from '../../runtime/index.js';
 import { DaemonLab } from './daemon-lab.fixture.js';
-import { P, REF, withImage } from './set-lab.fixture.js';
+import { P, REF, imageOf, withImage } from './set-lab.fixture.js';
 import { setNodes } from './set-nodes.js';
 
 const MINUTE = 60_000;
@@ -67,6 +67,19 @@ describe('a DaemonSet under policies', () => {
     await lab.image('db:3');
     expect(lab.versions).toBe('3 2 2 2');
     expect(lab.says()).toContain('WaitingForApproval');
+  });
+
+  it('goes on without a node that is lost, and replaces its pod once it is back', async () => {
+    const lab = await DaemonLab.rolledOut({ 'on-failure': 'rollback', 'fail-after': '5m' });
+    lab.setDown('b', true);
+    await lab.image('db:2');
+    expect(lab.versions).toBe('2 1! 2 2');
+    await lab.pass(11 * MINUTE);
+    expect(imageOf(lab.set.spec.template.spec)).toBe('db:2');
+    expect(lab.says()).toContain('NewReplicaSetAvailable');
+    lab.setDown('b', false);
+    await lab.rest();
+    expect(lab.versions).toBe('2 2 2 2');
   });
 
   it('does not touch a pod on a node that should not have one any more, and is complete without it', async () => {

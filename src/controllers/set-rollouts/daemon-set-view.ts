@@ -1,12 +1,13 @@
 import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
-import { isPodReady, isTerminating, semanticEqual } from '@rollkeeper/machinery/kubernetes';
+import { semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import type { DaemonSet } from '@rollkeeper/runtime';
-import { REVISION_LABEL, isPodAvailable, scaledValue } from '../shared/index.js';
+import { REVISION_LABEL, scaledValue } from '../shared/index.js';
 import { templateOf } from '../revisions/decide-revisions.js';
 import { fitOf, targetNodeOf } from '../daemonset/daemon-pod.js';
 import type { SharedPod } from './decide-share.js';
 import type { PlaceNode } from './set-nodes.js';
-import type { ReadablePod, ReadableRevision, SetPod, SetView } from './set-view.js';
+import type { ReadablePod, ReadableRevision, SetView } from './set-view.js';
+import { seenPod } from './set-view.js';
 
 export type ReadableDaemonSet = DeepReadonly<DaemonSet>;
 
@@ -27,7 +28,7 @@ export function isDaemonSetObserved({ revisions, set }: Pick<DaemonSetParts, 're
 
 /**
  * The rollout of a DaemonSet: its size is the number of nodes that should have a pod. Its own controller lets pods stay on nodes that
- * should not have one, and never replaces them: they have no part in it.
+ * should not have one, or are lost, and never replaces them: they have no part in it.
  */
 export function viewDaemonSet({ nodes, pods, revisions, set }: DaemonSetParts, nowMs: number): SetView {
   const update = updateOf(set, revisions)?.metadata.name ?? '';
@@ -39,7 +40,10 @@ export function viewDaemonSet({ nodes, pods, revisions, set }: DaemonSetParts, n
   // Its controller may not have seen a node yet, and creates no pod before.
   const replicas = Math.min(set.status?.desiredNumberScheduled ?? 0, places?.size ?? Infinity);
   const placed = places ? pods.filter((pod) => places.has(targetNodeOf(pod) ?? '')) : pods;
-  const seen = placed.map((pod) => setPodOf(pod, names, set.spec.minReadySeconds ?? 0, nowMs));
+  const seen = placed.map((pod) => {
+    const revision = names.get(pod.metadata.labels?.[REVISION_LABEL] ?? '') ?? '';
+    return seenPod(pod, revision, set.spec.minReadySeconds ?? 0, nowMs);
+  });
   const old = seen.filter((pod) => pod.revision !== update && !pod.isTerminating);
   return {
     ...{ kind: 'DaemonSet', set, replicas, update, revisions, pods: seen },
@@ -60,21 +64,6 @@ function updateOf(
       (newest, each) => (newest && BigInt(newest.revision) >= BigInt(each.revision) ? newest : each),
       undefined,
     );
-}
-
-function setPodOf(
-  pod: ReadablePod,
-  names: ReadonlyMap<string, string>,
-  minReadySeconds: number,
-  nowMs: number,
-): SetPod {
-  return {
-    pod,
-    revision: names.get(pod.metadata.labels?.[REVISION_LABEL] ?? '') ?? '',
-    isReady: isPodReady(pod),
-    isAvailable: isPodAvailable(pod, minReadySeconds, nowMs),
-    isTerminating: isTerminating(pod),
-  };
 }
 
 /** The pods, as far as the order of a rollout goes. */

@@ -144,7 +144,7 @@ export function decideSet(view: SetView, context: SetContext): DecidedSet {
     ...(restored && { template: restored }),
     notes: draft.notes,
     ...(outcome?.checks && { checks: outcome.checks }),
-    recheckAfterMs: recheckAfterMs(draft, outcome),
+    recheckAfterMs: recheckAfterMs(draft, outcome, view),
     ...(outcome && { outcome }),
   };
 }
@@ -199,8 +199,10 @@ function changesOfRevisions(draft: RolloutDraft, view: SetView): DecidedSet['rev
 function changesOfSet(draft: RolloutDraft, { set }: SetView, { original }: SetContext): AnnotationChanges {
   const { [REVISION]: revision, ...now } = draft.annotations;
   const { [SET_ROLLOUT]: before, ...was } = set.metadata.annotations ?? {};
-  const kept = readKeptState(set.metadata.annotations);
+  const kept = readKeptState(set.metadata);
+  const { uid } = set.metadata;
   const state = {
+    ...(uid !== undefined && { uid }),
     original: kept.original ?? original,
     status: draft.status,
     ...(revision !== undefined && { revision }),
@@ -219,9 +221,20 @@ export function differences(before: Annotations, after: Annotations): Annotation
   );
 }
 
-/** No deadline runs while a policy waits. */
-function recheckAfterMs(draft: RolloutDraft, outcome: PolicyOutcome | undefined): number | undefined {
-  const times = [outcome?.recheckAfterMs, outcome?.isWaiting ? undefined : progressCheckAfterMs(draft)];
+/**
+ * No deadline runs while a policy waits. The set's own controller says when a pod has been ready for `minReadySeconds`, but by its own clock,
+ * which may be ahead.
+ */
+function recheckAfterMs(
+  draft: RolloutDraft,
+  outcome: PolicyOutcome | undefined,
+  { pods }: SetView,
+): number | undefined {
+  const times = [
+    outcome?.recheckAfterMs,
+    outcome?.isWaiting ? undefined : progressCheckAfterMs(draft),
+    ...pods.map(({ availableInMs }) => availableInMs),
+  ];
   const known = times.filter((ms) => ms !== undefined);
   return known.length === 0 ? undefined : Math.min(...known);
 }

@@ -1,4 +1,9 @@
-import type { DeepReadonly, DeploymentCondition, DeploymentStatus } from '@rollkeeper/machinery/kubernetes';
+import type {
+  DeepReadonly,
+  DeploymentCondition,
+  DeploymentStatus,
+  ObjectMeta,
+} from '@rollkeeper/machinery/kubernetes';
 import { isJsonObject, stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import { SET_ROLLOUT } from '../deployment/index.js';
 import { isCount, isShortText, isTime, readJson } from '../shared/index.js';
@@ -10,6 +15,8 @@ type Status = DeepReadonly<DeploymentStatus>;
  * Deployment has in its status is an annotation here.
  */
 export interface KeptState {
+  /** The UID of the set. @default not known: it was kept by a version that did not note it */
+  readonly uid?: string;
   /** The number of the revision whose rollout was the last to begin. @default none has */
   readonly revision?: string;
   /** The value of the field that is moved, before it was first moved. JSON. */
@@ -31,17 +38,39 @@ const LONGEST_MESSAGE = 4000;
 const LONGEST_REVISION = 19;
 const LONGEST_ORIGINAL = 200;
 
-/** The state that is kept on a set; an empty one if there is none, or it cannot be read. */
-export function readKeptState(annotations: Readonly<Record<string, string>> | undefined): KeptState {
+type Metadata = DeepReadonly<Pick<ObjectMeta, 'annotations' | 'uid'>>;
+
+/**
+ * The state that is kept on a set; an empty one if there is none, or it cannot be read. Of a state that was copied from another set with its
+ * annotations, as by a backup, only the value of the moved field counts: that was copied as well.
+ */
+export function readKeptState(metadata: Metadata): KeptState {
+  const state = readState(metadata.annotations);
+  if (!isOfAnother(state, metadata)) return state;
+  return { ...(state.original !== undefined && { original: state.original }), status: {} };
+}
+
+/** Whether nothing of the rollout of this set has been noted yet. */
+export function isFirstSeen(metadata: Metadata): boolean {
+  const { annotations } = metadata;
+  return annotations?.[SET_ROLLOUT] === undefined || isOfAnother(readState(annotations), metadata);
+}
+
+function isOfAnother(state: KeptState, { uid }: Metadata): boolean {
+  return state.uid !== undefined && uid !== undefined && state.uid !== uid;
+}
+
+function readState(annotations: Metadata['annotations']): KeptState {
   const read = readJson(annotations?.[SET_ROLLOUT]);
   if (!isJsonObject(read)) return { status: {} };
-  const { conditions, original, revision } = read;
+  const { conditions, original, revision, uid } = read;
   const counts = COUNTS.flatMap((name) => {
     const count = read[name];
     return isCount(count) ? [[name, count] as const] : [];
   });
   const readable = Array.isArray(conditions) ? conditions.filter(isCondition) : [];
   return {
+    ...(isShortText(uid) && { uid }),
     ...(isShortText(revision, LONGEST_REVISION) && { revision }),
     ...(isShortText(original, LONGEST_ORIGINAL) && { original }),
     status: { ...Object.fromEntries(counts), ...(readable.length > 0 && { conditions: readable }) },
@@ -49,10 +78,11 @@ export function readKeptState(annotations: Readonly<Record<string, string>> | un
 }
 
 /** The value of the annotation. */
-export function renderKeptState({ original, revision, status }: KeptState): string {
+export function renderKeptState({ original, revision, status, uid }: KeptState): string {
   const { conditions = [] } = status;
   const kept = conditions.filter(({ type }) => CONDITIONS.has(type));
   return stringifyJson({
+    ...(uid !== undefined && { uid }),
     ...(revision !== undefined && { revision }),
     ...(original !== undefined && { original }),
     ...Object.fromEntries(

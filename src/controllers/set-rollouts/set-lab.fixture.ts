@@ -97,7 +97,7 @@ export class SetLab {
 
   /** The reason and the message of a condition, as a Deployment would have it. */
   says(type = 'Progressing'): string {
-    const { status } = readKeptState(this.set.metadata.annotations);
+    const { status } = readKeptState(this.set.metadata);
     const found = status.conditions?.find((each) => each.type === type);
     return found ? `${found.reason} ${found.message}` : '';
   }

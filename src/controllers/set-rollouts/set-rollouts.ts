@@ -7,7 +7,7 @@ import type {
   ReconcileResult,
   SyncSteps,
 } from '@rollkeeper/runtime';
-import { Pod, defineController, unlessGone } from '@rollkeeper/runtime';
+import { Pod, defineController, own, unlessGone } from '@rollkeeper/runtime';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 import { stringifyJson } from '@rollkeeper/machinery/kubernetes';
@@ -79,7 +79,7 @@ export function createSetRollouts(
             checkHosts: checks.hosts ?? [],
           }),
         }),
-        owns: [Pod, ControllerRevision],
+        owns: [own(Pod, { selected: true }), own(ControllerRevision, { selected: true })],
         watches: [watchNamespaceDefaults(kind), ...(nodes ? [nodes.watched] : [])],
       };
     },
@@ -161,7 +161,7 @@ async function observe(
   const view = of.view(parts, nowMs);
   const namespaceAnnotations = dependencies.defaultsOf(namespace);
   const names = asksForRequest(annotations ?? {}) ? await trustInNames(client, signal) : undefined;
-  const isNew = (readKeptState(annotations).status.observedGeneration ?? 0) < (set.metadata.generation ?? 0);
+  const isNew = (readKeptState(set.metadata).status.observedGeneration ?? 0) < (set.metadata.generation ?? 0);
   const live = isNew ? await readLive(set, of, context) : undefined;
   const manager = live && lastManagerOfTemplate(live.metadata.managedFields);
   const strategyProblem = of.strategyProblem?.(set);
@@ -182,7 +182,7 @@ async function observe(
 
 /** The strategy that it had is given back, unless another tool has one for it. */
 async function observeLeft(set: ReadableSet, of: SetKind, context: Context): Promise<LeftSet> {
-  const strategy = of.giveBack(set, readJson(readKeptState(set.metadata.annotations).original));
+  const strategy = of.giveBack(set, readJson(readKeptState(set.metadata).original));
   const isTheirs = strategy && ownerProblem(of, await readLive(set, of, context)) !== undefined;
   return { as: 'left', of, set, ...(strategy && !isTheirs && { strategy }) };
 }
@@ -211,7 +211,7 @@ async function readLive(
 
 /** Whether the strategy would be written, or could not be before. */
 function mayMove(seen: AskedSet): boolean {
-  const { conditions } = readKeptState(seen.set.metadata.annotations).status;
+  const { conditions } = readKeptState(seen.set.metadata).status;
   const told = conditions?.find(({ type }) => type === POLICY_CONDITION);
   return told?.reason === STRATEGY_NOT_OURS || decide(seen).plan.plan.strategy !== undefined;
 }
@@ -273,7 +273,7 @@ function decide(seen: AskedSet): Decided<PlannedSet> & { plan: PlannedSet } {
 
 /** Nothing is moved before there is a note of the value that it had: a process that dies in between would leave it moved for ever. */
 function onceNoted(strategy: StrategyChange, { metadata }: ReadableSet): StrategyChange {
-  const isNoted = readKeptState(metadata.annotations).original !== undefined;
+  const isNoted = readKeptState(metadata).original !== undefined;
   return { ...strategy, isFirst: strategy.isFirst && isNoted };
 }
 

@@ -5,7 +5,9 @@ import type {
   Pod,
   PodTemplateSpec,
 } from '@rollkeeper/machinery/kubernetes';
+import { isPodReady, isTerminating } from '@rollkeeper/machinery/kubernetes';
 import type { ControllerRevision } from '../shared/index.js';
+import { isPodAvailable, msUntilPodAvailable } from '../shared/index.js';
 
 export type ReadableRevision = DeepReadonly<ControllerRevision>;
 export type ReadablePod = DeepReadonly<Pod>;
@@ -42,5 +44,17 @@ export interface SetPod {
   readonly revision: string;
   readonly isReady: boolean;
   readonly isAvailable: boolean;
+  /** In how many milliseconds it is available if it stays ready. @default it is, or is not ready */
+  readonly availableInMs?: number;
   readonly isTerminating: boolean;
+}
+
+/** A pod of a revision, as a pass at `nowMs` sees it. */
+export function seenPod(pod: ReadablePod, revision: string, minReadySeconds: number, nowMs: number): SetPod {
+  const availableInMs = msUntilPodAvailable(pod, minReadySeconds, nowMs) ?? 0;
+  return {
+    ...{ pod, revision, isReady: isPodReady(pod), isTerminating: isTerminating(pod) },
+    isAvailable: isPodAvailable(pod, minReadySeconds, nowMs),
+    ...(availableInMs > 0 && { availableInMs }),
+  };
 }

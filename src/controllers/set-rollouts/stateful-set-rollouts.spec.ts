@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { stringifyJson } from '../../machinery/kubernetes/index.js';
 import { refusal } from '../../testing/rollout-world.js';
 import { HELD } from './decide-partition.js';
 import { ControllerRevision } from '../shared/index.js';
@@ -189,6 +190,38 @@ describe('a StatefulSet under policies', () => {
     await lab.annotate('steps', undefined);
     expect(lab.partition).toBe(3);
     expect(lab.set.metadata.annotations).toEqual({});
+  });
+
+  it('does not take the state of another set, whose annotations it was created with, for its own', async () => {
+    const time = '2026-01-01T10:00:00Z';
+    const condition = { type: 'Progressing', status: 'True', reason: 'ReplicaSetUpdated', message: '' };
+    const state = {
+      ...{ uid: 'uid-of-another', revision: '3', original: '0', observedGeneration: 9 },
+      ...{ replicas: 4, updatedReplicas: 4, readyReplicas: 3, availableReplicas: 3 },
+      conditions: [{ ...condition, lastUpdateTime: time, lastTransitionTime: time }],
+    };
+    const updateStrategy = { type: 'RollingUpdate', rollingUpdate: { partition: HELD } } as const;
+    const policies = { 'on-failure': 'rollback', rollout: stringifyJson(state) };
+    const lab = new SetLab(policies, { spec: { updateStrategy } });
+    for (let pod = 0; pod < 2; pod++) {
+      await lab.syncGenuine();
+      lab.kubelet();
+      await lab.syncOurs();
+    }
+    expect(lab.says()).toContain('is progressing');
+    await lab.rest();
+    expect(lab.says()).toContain('NewReplicaSetAvailable');
+    expect(lab.events).toEqual([]);
+    await lab.annotate('on-failure', undefined);
+    expect(lab.partition).toBe(0);
+  });
+
+  it('looks again when a pod has been ready for minReadySeconds, because the clock of its controller may be ahead', async () => {
+    const lab = await SetLab.rolledOut({ steps: '1; wait 1h' }, { spec: { minReadySeconds: 30 } });
+    for (let pod = 0; pod < 4; pod++) await lab.pass(30_000);
+    await lab.image('db:2');
+    await lab.syncOurs();
+    expect(lab.ours.requeueAfterMs).toBe(30_000);
   });
 
   it('is left alone if it asks for none', async () => {

@@ -1,10 +1,10 @@
 import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
-import { isPodReady, isTerminating } from '@rollkeeper/machinery/kubernetes';
 import type { StatefulSet } from '@rollkeeper/runtime';
-import { REVISION_LABEL, isPodAvailable } from '../shared/index.js';
+import { REVISION_LABEL } from '../shared/index.js';
 import { ordinalOfName } from '../statefulset/identity.js';
 import type { PlacedPod } from './decide-partition.js';
-import type { ReadablePod, ReadableRevision, SetPod, SetView } from './set-view.js';
+import type { ReadablePod, ReadableRevision, SetView } from './set-view.js';
+import { seenPod } from './set-view.js';
 
 export type ReadableStatefulSet = DeepReadonly<StatefulSet>;
 
@@ -40,7 +40,9 @@ export function viewStatefulSet({ pods, revisions, set }: StatefulSetParts, nowM
     current: names.has(current) ? current : update,
     given: Math.min(replicas, Math.max(0, replicas - partitionOf(set))),
     revisions,
-    pods: pods.map((pod) => setPodOf(pod, spec.minReadySeconds ?? 0, nowMs)),
+    pods: pods.map((pod) =>
+      seenPod(pod, pod.metadata.labels?.[REVISION_LABEL] ?? '', spec.minReadySeconds ?? 0, nowMs),
+    ),
   };
 }
 
@@ -59,14 +61,4 @@ export function placedPods({ spec }: ReadableStatefulSet, { pods }: SetView): re
       ? []
       : [{ name, index: ordinal - first, revision, isAvailable, isTerminating: ends }];
   });
-}
-
-function setPodOf(pod: ReadablePod, minReadySeconds: number, nowMs: number): SetPod {
-  return {
-    pod,
-    revision: pod.metadata.labels?.[REVISION_LABEL] ?? '',
-    isReady: isPodReady(pod),
-    isAvailable: isPodAvailable(pod, minReadySeconds, nowMs),
-    isTerminating: isTerminating(pod),
-  };
 }
