@@ -2,8 +2,37 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MINUTE_MS, P, PolicyLab } from '../../../testing/policy-lab.js';
 import { propertyRuns } from '../../../testing/property-runs.js';
-import { Deployment, ReplicaSet } from '../../../machinery/kubernetes/index.js';
-import { readFirstToGo, readZoneFirst } from '../../shared/index.js';
+import {
+  DEPLOYMENT_RESPONDER,
+  Deployment,
+  EVICTION_ASKED,
+  REPLACES_PODS_OF,
+  ReplicaSet,
+  evictionAskedForMs,
+  replacedOwners,
+} from '../../../machinery/kubernetes/index.js';
+import { aPod } from '../../../testing/pod-builder.js';
+import { aReplicaSet } from '../../../testing/replicaset-harness.js';
+import {
+  CONFIG_COPIES,
+  FAILED_PODS_OF_OWNER,
+  KEEP_OLD_OF_OWNER,
+  NO_REQUESTS,
+  POD_MARKS,
+  POD_REPLACEMENT_OF_OWNER,
+  REQUESTS_OF_VERSION,
+  RESPONDER_OF_OWNER,
+  RESPONDS,
+  SCALE_DOWN_OF_OWNER,
+  failedPodsRule,
+  keepOldRule,
+  podOfReplicaSet,
+  readConfigCopies,
+  readFirstToGo,
+  readPodMarks,
+  readZoneFirst,
+} from '../../shared/index.js';
+import { createDeploymentController } from '../definition.js';
 import { REVISION } from '../kubernetes/annotations.js';
 import { readResults, renderResults } from './checks/check-results.js';
 import { readConfigRecord, renderConfigRecord } from './config-restart/config-record.js';
@@ -24,6 +53,14 @@ import { lastSwitchOf } from './blue-green/selecting-services.js';
 import { readSizeSteps } from './history/size-steps.js';
 import { readPosition } from './common/position.js';
 import { nextRound, readTurn, renderTurn } from './turns/turns.js';
+import { ADMISSION_DRIFT, readDrift } from './admission-restart/drift-record.js';
+import { ADMISSION_RESTARTED } from './admission-restart/settings.js';
+import { SIZE_AT_START } from './autoscaling/settings.js';
+import { RELEASE_OF_VERSION } from './order/release-settings.js';
+import { ORDER_SEEN, readOrderSeen } from './order/settings.js';
+import { ALL_SETTINGS } from './policies.js';
+import { REMOVE_PODS } from './remove-pods/settings.js';
+import { WEIGHT } from './traffic/settings.js';
 
 /*
  * Invariants, for any value of any annotation that the controller writes and reads back:
@@ -79,7 +116,26 @@ const GENUINE: Readonly<Record<string, unknown>> = {
   [CHANGED_BY]: 'anna',
   [ZONE_BEGUN]: 'a',
   [TOLD]: '{}',
+  [ORDER_SEEN]: { template: 'abc', asked: AT, with: ['api'] },
+  [POD_MARKS]: { labels: { version: 'canary' }, annotations: { note: null } },
+  [CONFIG_COPIES]: { 'configmap/web': { name: 'web-copy', digest: 'd' } },
+  [ADMISSION_DRIFT]: { template: 'abc', digest: 'd', stale: 1, pods: 3, parts: ['containers/proxy/image'] },
+  [ADMISSION_RESTARTED]: [{ at: AT, parts: ['containers/proxy/image'] }],
+  [WEIGHT]: { percent: 20, from: 10, since: AT },
+  [`${P}rebalancing`]: { pod: 'web-1', at: AT },
+  [RESPONDER_OF_OWNER]: RESPONDS,
+  [FAILED_PODS_OF_OWNER]: 'keep 3, 1h',
+  [KEEP_OLD_OF_OWNER]: 'until "http :8080/sessions == 0", at most 24h, at most 3',
+  [POD_REPLACEMENT_OF_OWNER]: 'terminated',
+  [SCALE_DOWN_OF_OWNER]: 'keep-spread',
+  [REQUESTS_OF_VERSION]: NO_REQUESTS,
+  [REPLACES_PODS_OF]: 'uid-1,uid-2',
+  [RELEASE_OF_VERSION]: 'shop-42 ended',
+  [SIZE_AT_START]: '4',
+  [REMOVE_PODS]: 'web-1',
 };
+/** Read by the passes of the rollout below alone. */
+const READ_IN_PASSES: readonly string[] = [ADMISSION_RESTARTED, WEIGHT, `${P}rebalancing`];
 
 const leaf = fc.oneof(
   fc.constantFrom<unknown>(
@@ -89,6 +145,10 @@ const leaf = fc.oneof(
   ),
   fc.jsonValue(),
 );
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
 
 /** A genuine value with any one place in it replaced. */
 function withOneReplaced(value: unknown, place: number, by: unknown): unknown {
@@ -112,7 +172,7 @@ const hostile = fc
   .chain(({ name, place, leaf: by, whole }) => {
     const genuine = GENUINE[name];
     const changed =
-      typeof genuine === 'string' ? String(by) : JSON.stringify(withOneReplaced(genuine, place, by));
+      typeof genuine === 'string' ? textOf(by) : JSON.stringify(withOneReplaced(genuine, place, by));
     return fc.constantFrom(
       { name, value: changed },
       { name, value: whole },
@@ -135,24 +195,67 @@ function readAll(annotations: Record<string, string>): unknown[] {
     lastSwitchOf({ apiVersion: 'v1', kind: 'Service', metadata }),
     readFirstToGo({ apiVersion: 'apps/v1', kind: 'ReplicaSet', metadata }, 3),
     readZoneFirst({ apiVersion: 'apps/v1', kind: 'ReplicaSet', metadata, spec: { replicas: 3 } } as never),
+    readOrderSeen(annotations),
+    readConfigCopies(annotations),
+    readDrift(annotations),
+    Object.values(readPodMarks({ metadata })).flatMap((marks) => Object.keys(marks)),
   ];
+}
+
+/** The ReplicaSet controller goes by these, and the scheduler. */
+function readOfReplicaSet(annotations: Record<string, string>): unknown[] {
+  const set = aReplicaSet();
+  const owner = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web', uid: 'd', controller: true };
+  set.metadata = { ...set.metadata, annotations, ownerReferences: [owner] };
+  return [failedPodsRule(set), keepOldRule(set), replacedOwners(set), podOfReplicaSet(set, 'web-1').spec];
 }
 
 describe(`an annotation that anyone may have written (SEED=${runs.seed})`, () => {
   it('reads every genuine value', () => {
     for (const [name, genuine] of Object.entries(GENUINE)) {
-      if (typeof genuine === 'string' || [CHANGE, SCALED_BY].includes(name)) continue;
+      if (typeof genuine === 'string' || [CHANGE, SCALED_BY, ...READ_IN_PASSES].includes(name)) continue;
       const read = readAll({ [REVISION]: '1', [name]: JSON.stringify(genuine) });
       const isRead = (each: unknown): boolean => (Array.isArray(each) ? each.length > 0 : each !== undefined);
       expect(read.filter(isRead), name).toHaveLength(1);
     }
   });
 
+  it('is one of these: all that a policy keeps is among them', () => {
+    const kept = ALL_SETTINGS.flatMap(({ keeps = [] }) => keeps);
+    expect(kept.filter((name) => !Object.hasOwn(GENUINE, name))).toEqual([]);
+  });
+
+  it('has new pods name the responder of Deployments if it says so, and no other one, whatever else it says', () => {
+    const respondersOf = (value: string): unknown =>
+      podOfReplicaSet(
+        {
+          ...aReplicaSet(),
+          metadata: { ...aReplicaSet().metadata, annotations: { [RESPONDER_OF_OWNER]: value } },
+        },
+        'web-1',
+      ).spec;
+    expect(respondersOf(RESPONDS)).toHaveProperty('evictionResponders', [DEPLOYMENT_RESPONDER]);
+    const property = fc.property(fc.oneof(leaf.map(textOf), fc.string()), (value) => {
+      if (value !== RESPONDS) expect(respondersOf(value)).not.toHaveProperty('evictionResponders');
+    });
+    fc.assert(property, runs);
+  });
+
+  it('asks for the eviction of a pod for at most five minutes, or until it is removed', () => {
+    const property = fc.property(fc.oneof(leaf.map(textOf), fc.string(), fc.constant(AT)), (value) => {
+      const pod = aPod({ name: 'web-1' });
+      pod.metadata.annotations = { [EVICTION_ASKED]: value };
+      const leftMs = evictionAskedForMs(pod, Date.parse(AT)) ?? 1;
+      expect(leftMs === Infinity || (leftMs > 0 && leftMs <= 5 * MINUTE_MS), value).toBe(true);
+    });
+    fc.assert(property, runs);
+  });
+
   it('is read without an error, to something of bounded size, which is read again when it is written', () => {
     const property = fc.property(hostile, ({ name, value }) => {
       const annotations = { [REVISION]: '1', [name]: value };
       const read = readAll(annotations);
-      expect(JSON.stringify(read).length).toBeLessThan(64 * 1024);
+      expect(JSON.stringify([read, readOfReplicaSet(annotations)]).length).toBeLessThan(64 * 1024);
       const turn = readTurn(annotations);
       if (turn) {
         expect(readTurn({ [TURN]: renderTurn(turn) })).toEqual(turn);
@@ -180,8 +283,10 @@ describe(`an annotation that anyone may have written (SEED=${runs.seed})`, () =>
         steps: '2; wait 1m; 50%',
         history: '14d',
         'fail-after': '5m',
+        'on-eviction': 'surge',
       };
-      const lab = await PolicyLab.rolledOut(policies, { replicas: 4 });
+      const controller = createDeploymentController({ evictionRequests: true });
+      const lab = await PolicyLab.rolledOut(policies, { replicas: 4 }, { controller });
       const put = (annotations: Record<string, string> = {}) => ({
         ...annotations,
         ...Object.fromEntries(values.map(({ name, value }) => [name, value])),
