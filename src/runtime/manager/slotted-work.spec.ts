@@ -4,7 +4,7 @@ import { FakeClock } from '../../machinery/clock/index.js';
 import { silentLogger } from '../../machinery/logging/index.js';
 import { MemoryActorRuntime } from '../../testing/memory-actor-runtime.js';
 import { QueuedActivations } from '../activation/index.js';
-import type { Enqueue } from '../controller/index.js';
+import type { Enqueue, LeadingWork } from '../controller/index.js';
 import { HeldSlots, SlottedActivations } from '../slots/index.js';
 import { MemoryWorkQueue, MemoryWorkQueueConsumer } from '../work-queue/index.js';
 import { dueInSlots } from './index.js';
@@ -12,6 +12,77 @@ import { workInSlots } from './slotted-work.js';
 
 const COUNT = 64;
 const NAMESPACES = ['shop', 'bank'];
+
+describe('the work beside the keys of a controller in slots', () => {
+  const clock = new FakeClock();
+  const order: string[] = [];
+  const ready = Promise.withResolvers<void>();
+  const ended = Promise.withResolvers<void>();
+  let leading: LeadingWork;
+  let stop: AbortController;
+
+  beforeEach(() => {
+    stop = new AbortController();
+    order.length = 0;
+    leading = {
+      isReady: true,
+      run: async (signal) => {
+        order.push('it begins');
+        await aborted(signal);
+        order.push('it ends');
+      },
+      waitUntilReady: () => ready.promise,
+    };
+  });
+
+  const start = (): Promise<void> => {
+    const queue = new MemoryWorkQueue({ name: 'test', clock });
+    const local = new QueuedActivations({
+      ...{ queue, clock, logger: silentLogger },
+      consumer: new MemoryWorkQueueConsumer(queue),
+      actors: new MemoryActorRuntime({ clock }),
+    });
+    const held = new HeldSlots(COUNT);
+    const watch = (): (() => void) => {
+      order.push('changes are watched');
+      return () => undefined;
+    };
+    const run = async (signal: AbortSignal): Promise<void> => {
+      await aborted(signal);
+      await ended.promise;
+      order.push('the last key has ended');
+    };
+    const managed = {
+      ...{ controller: { name: 'test', run }, queue, built: { watch, leading } },
+      ...{ activations: new SlottedActivations({ local, held, isShown: () => true }) },
+      untilFilled: Promise.resolve(),
+    };
+    const parts = { held, keeper: { run: aborted }, clock, logger: silentLogger };
+    return workInSlots([managed], parts, stop.signal);
+  };
+
+  it('begins before any change is watched, and ends after the last key', async () => {
+    const running = start();
+    await clock.advance(0);
+    expect(order).toEqual(['it begins']);
+    ready.resolve();
+    await clock.advance(0);
+    stop.abort();
+    await clock.advance(0);
+    ended.resolve();
+    await running;
+    expect(order).toEqual(['it begins', 'changes are watched', 'the last key has ended', 'it ends']);
+  });
+
+  it('ends the work of the replica when it fails', async () => {
+    const failure = new Error('it cannot go on');
+    leading = { ...leading, run: () => Promise.reject(failure) };
+    const failed = expect(start()).rejects.toBe(failure);
+    await clock.advance(0);
+    stop.abort();
+    await failed;
+  });
+});
 
 describe('the work of a replica in its slots', () => {
   let clock: FakeClock;
