@@ -14,7 +14,7 @@ const PLACES = partOf(Node, 'places', ({ apiVersion, kind, metadata, spec }: Nod
 
 /** The nodes, as the caches know them. */
 export interface SetNodes {
-  /** `starting`: the first list is under way. `refused`: the server does not give it. */
+  /** `starting`: the first list is under way, for which replicas wait before they begin. `refused`: the server does not give it. */
   read(): readonly DeepReadonly<PlaceNode>[] | 'starting' | 'refused';
   /** Wakes the sets that ask for policies when nodes come, go or change. */
   readonly watched: WatchedKind;
@@ -37,7 +37,7 @@ export function setNodes(informers: Pick<InformerSource, 'partialInformerFor'>, 
       if (informer.hasSynced) return informer.lister.list();
       return informer.trouble ? 'refused' : 'starting';
     },
-    watched: { ...watched, optional: true, initially: true },
+    watched: { ...watched, optional: true },
   };
 }
 

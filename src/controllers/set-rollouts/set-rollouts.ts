@@ -151,7 +151,7 @@ async function observe(
   ofOthers.forget(key);
   const nowMs = dependencies.clock.now();
   const nodes = dependencies.nodes?.read() ?? 'refused';
-  // Their first list wakes the set.
+  // A pod may be on a node that should not have it.
   if (nodes === 'starting') return undefined;
   const parts = {
     ...{ set, revisions: owned(ControllerRevision), pods: owned(Pod) },
