@@ -64,17 +64,21 @@ it('a list without the echo of its shard is filtered here, and one with it is ta
   expect(searchParams.get('shardSelector')).toBe(SHARD.selector);
 });
 
-it('a watch skips the lines of other shards without parsing them, and knows how far it has come', async () => {
+it('a watch skips the lines of other shards, of which it parses only the first, and knows how far it has come', async () => {
   const unparsable = line('MODIFIED', pod('bank', '7')).replace('}}', ',"spec":nothing}}');
   unaware.next(
     stream([
-      line('ADDED', pod('shop', '5')) + unparsable + line('ADDED', pod('shop', '8')),
+      line('ADDED', pod('shop', '5')) + line('ADDED', pod('bank', '6')) + unparsable,
+      unparsable + line('ADDED', pod('shop', '8')),
       line('DELETED', pod('bank', '9')),
       line('MODIFIED', { metadata: { ...pod('bank', '10').metadata, uid: 'a\\b' } }),
       line('DELETED', pod('shop', '11')),
     ]),
   );
-  expect(await collect(watch())).toEqual(['ADDED shop/x', 'ADDED shop/x', 'bookmark 9', 'DELETED shop/x']);
+  expect(await collect(watch())).toEqual([
+    ...['ADDED shop/x', 'bookmark 6', 'bookmark 7', 'ADDED shop/x'],
+    ...['bookmark 9', 'bookmark 10', 'DELETED shop/x'],
+  ]);
 });
 
 it('two informers on the API server share its objects, whatever changes', async () => {

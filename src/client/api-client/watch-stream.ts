@@ -90,10 +90,13 @@ export class WatchStream<T extends KubernetesObject> implements AsyncIterableIte
   private answer: StreamingAnswer | undefined;
   private chunks: AsyncIterator<Uint8Array> | undefined;
   private hasEnded = false;
+  /** The server sends objects of other shards as well. */
+  private isUnselected = false;
 
   /**
    * @param isOf the objects' type, which replaces their own. @default their own
-   * @param shard leaves out the objects of others, which a server that does not know shards sends. @default all are shown
+   * @param shard leaves out the objects of others, which a server that does not know shards sends; once it has sent one, they are left
+   * out before they are parsed. @default all are shown
    */
   constructor(
     private readonly open: () => Promise<StreamingAnswer>,
@@ -117,14 +120,12 @@ export class WatchStream<T extends KubernetesObject> implements AsyncIterableIte
   }
 
   private async take(): Promise<Next<T>> {
-    let taken: Next<T> | undefined;
     try {
-      taken = this.takeLine();
+      return this.takeLine();
     } catch (error) {
       this.end();
       throw error;
     }
-    return taken ?? this.next();
   }
 
   private async read(): Promise<Next<T>> {
@@ -132,10 +133,7 @@ export class WatchStream<T extends KubernetesObject> implements AsyncIterableIte
     try {
       this.answer ??= await this.begin();
       this.answer.scope.signal.throwIfAborted();
-      while (await this.fill(this.answer)) {
-        const taken = this.takeLine();
-        if (taken) return taken;
-      }
+      if (await this.fill(this.answer)) return this.takeLine();
       this.end();
       return DONE;
     } catch (error) {
@@ -171,19 +169,29 @@ export class WatchStream<T extends KubernetesObject> implements AsyncIterableIte
       }
       answer.scope.touch();
       const lines = this.splitter.push(chunk.value);
-      this.lines = this.shard?.linesOf(lines) ?? lines;
+      this.lines = this.isUnselected && this.shard ? this.shard.linesOf(lines) : lines;
       this.position = 0;
     }
     return true;
   }
 
-  /** Undefined for an object of another shard whose line had to be parsed to find that. */
-  private takeLine(): Next<T> | undefined {
+  /** In place of an object of another shard it is a bookmark: the watch has come so far. */
+  private takeLine(): Next<T> {
     const line = this.lines[this.position++] ?? '';
     const value = parseEvent<T>(line, this.answer?.head.request ?? '');
-    if (value.type !== 'BOOKMARK' && this.shard?.includes(value.object) === false) return undefined;
+    if (value.type !== 'BOOKMARK' && this.shard?.includes(value.object) === false) {
+      if (!this.isUnselected) this.leaveOutFromHere(this.shard);
+      const { resourceVersion = '' } = value.object.metadata;
+      return { done: false, value: { type: 'BOOKMARK', resourceVersion } };
+    }
     if (this.isOf && value.type !== 'BOOKMARK') Object.assign(value.object, this.isOf);
     return { done: false, value };
+  }
+
+  private leaveOutFromHere(shard: ObjectShard): void {
+    this.isUnselected = true;
+    this.lines = shard.linesOf(this.lines.slice(this.position));
+    this.position = 0;
   }
 
   private end(): void {
