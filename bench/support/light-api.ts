@@ -7,7 +7,7 @@ import type { KubernetesObject, ObjectRef, ResourceType } from '../../src/machin
 import { apiVersionOf, keyOf } from '../../src/machinery/kubernetes/index.js';
 import type { Stored } from './light-collection.js';
 import { LightCollection } from './light-collection.js';
-import { shardOf } from './light-watchers.js';
+import { selection, shardOf } from './light-selection.js';
 
 export interface LightApiOptions {
   /** The kinds that it serves; any other one is not found. */
@@ -34,7 +34,8 @@ const ETAG = '"1"';
 /**
  * Just enough of a Kubernetes API to measure what talks to it, with hardly any processor time of its own: discovery,
  * lists in pages, watches, shards by namespaces, optimistic concurrency, generations, the status subresource, and pods that are ready at
- * once. Nothing is validated or defaulted, and only shards are selected. Events are accepted and forgotten.
+ * once. Nothing is validated or defaulted. Lists are of one namespace or of all, by labels, and by shards; watches by shards
+ * alone. Events are accepted and forgotten.
  */
 export class LightApi {
   /** Lists and watches that were begun, and questions to discovery. */
@@ -191,7 +192,9 @@ export class LightApi {
       return;
     }
     this.counts.list++;
-    const page = collection.page(query.get('continue'), Number(query.get('limit') ?? Infinity), shard);
+    const isSelected = selection(namespace, query);
+    if (!isSelected) return refuse(response, 400, 'BadRequest');
+    const page = collection.page(query.get('continue'), Number(query.get('limit') ?? Infinity), isSelected);
     if (!page) return refuse(response, 410, 'Expired');
     const metadata = {
       resourceVersion: String(page.revision),

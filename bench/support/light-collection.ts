@@ -101,9 +101,13 @@ export class LightCollection {
    * The first objects, or those from a token on, at most `limit` of them, all as they were when the list was begun. Undefined: a list of
    * that token is not known any more.
    */
-  page(token: string | null, limit: number, shard?: ObjectShard): Page | undefined {
+  page(
+    token: string | null,
+    limit: number,
+    isSelected: (object: Stored) => boolean = () => true,
+  ): Page | undefined {
     const [name = '', first = '0'] = token?.split('.') ?? [];
-    const snapshot = token === null ? this.snapshot(shard) : this.snapshots.get(name);
+    const snapshot = token === null ? this.snapshot(isSelected) : this.snapshots.get(name);
     if (!snapshot) return undefined;
     const { items, revision } = snapshot;
     const end = Number(first) + limit;
@@ -192,9 +196,8 @@ export class LightCollection {
     this.watchers.flush();
   }
 
-  private snapshot(shard: ObjectShard | undefined): Snapshot {
-    const all = [...this.objects.values()];
-    return { revision: this.revision(), items: shard ? all.filter((object) => shard.includes(object)) : all };
+  private snapshot(isSelected: (object: Stored) => boolean): Snapshot {
+    return { revision: this.revision(), items: [...this.objects.values()].filter(isSelected) };
   }
 
   private keep(snapshot: Snapshot): string {

@@ -1,29 +1,11 @@
 import type { ServerResponse } from 'node:http';
-import { ObjectShard } from '../../src/client/api-client/index.js';
-import type { ShardRange } from '../../src/machinery/kubernetes/index.js';
+import type { ObjectShard } from '../../src/client/api-client/index.js';
 
 /** The watchers that ask for the same shard, and the lines that they have not been sent. */
 interface Group {
   readonly shard: ObjectShard | undefined;
   readonly responses: Set<ServerResponse>;
   waiting: string[];
-}
-
-const RANGE = /shardRange\(object\.metadata\.namespace, '0x([0-9a-f]+)', '0x([0-9a-f]+)'\)/g;
-const shards = new Map<string, ObjectShard>();
-
-/** The shard of a `shardSelector` by namespaces; undefined without one. Each text is read once. */
-export function shardOf(selector: string | null): ObjectShard | undefined {
-  if (selector === null) return undefined;
-  const known = shards.get(selector);
-  if (known) return known;
-  const ranges = [...selector.matchAll(RANGE)].map(([, start = '', end = '']): ShardRange => ({
-    start: BigInt(`0x${start}`),
-    end: BigInt(`0x${end}`),
-  }));
-  const shard = new ObjectShard('object.metadata.namespace', ranges);
-  shards.set(selector, shard);
-  return shard;
 }
 
 /** The watchers of one kind. A line is joined to others once for all watchers of a shard, and its shards are looked up by its namespace. */
