@@ -1,7 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HttpApiClient } from '../../src/client/api-client/index.js';
-import type { KubernetesObject } from '../../src/machinery/kubernetes/index.js';
-import { Deployment, Namespace, Pod, shardHash, shardIndexOf } from '../../src/machinery/kubernetes/index.js';
+import type { KubernetesObject, ResourceType } from '../../src/machinery/kubernetes/index.js';
+import { PriorityClass } from '../../src/machinery/kubernetes/built-in-kinds.js';
+import {
+  ConfigMap,
+  Deployment,
+  Namespace,
+  Pod,
+  ReplicaSet,
+  shardHash,
+  shardIndexOf,
+} from '../../src/machinery/kubernetes/index.js';
 import type { ReplicaLine } from '../../src/rollkeeper/replica/supervisor/status.js';
 import { askStatus } from '../../src/rollkeeper/replica/supervisor/replica-probe.js';
 import { RolloutHistory, findViolations } from '../../src/testing/rollout-history.js';
@@ -172,9 +181,56 @@ describe('replicas that share namespaces by slots', () => {
     expect(unowned).toEqual([0]);
   });
 
+  it.each(['Foreground', 'Background', 'Orphan'] as const)(
+    'collect what Deployments and an object without a namespace own in every slot while one that works is killed: %s',
+    async (propagationPolicy) => {
+      const name = `owned-${propagationPolicy.toLowerCase()}`;
+      // An owner in all slots, whose dependents no single replica sees.
+      const identity = { apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass' } as const;
+      const owner = await client.create(PriorityClass, { ...identity, metadata: { name }, value: 1 });
+      const { uid = '' } = owner.metadata;
+      const ownerReferences = [{ ...identity, name, uid, blockOwnerDeletion: true }];
+      await each(async (rollouts, namespace) => {
+        const metadata = { name, namespace, ownerReferences };
+        await client.create(ConfigMap, { apiVersion: 'v1', kind: 'ConfigMap', metadata });
+        await client.create(Deployment, aDeployment({ namespace, name, replicas: PODS }));
+        await rollouts.rolledOut(name);
+      });
+      const left = async (type: ResourceType): Promise<readonly KubernetesObject[]> =>
+        (await client.list(type, {})).items.filter(({ metadata }) => metadata.name.startsWith(name));
+      const victim = (await workers())[0]?.pid ?? 0;
+      await each((_rollouts, namespace) =>
+        client.delete(Deployment, { namespace, name }, { propagationPolicy }),
+      );
+      await client.delete(PriorityClass, { name }, { propagationPolicy });
+      process.kill(victim, 'SIGKILL');
+      const isOrphaned = propagationPolicy === 'Orphan';
+      await waitFor(
+        async () => {
+          const gone = await Promise.all([left(Deployment), left(PriorityClass)]);
+          const dependents = await Promise.all([left(ReplicaSet), left(Pod), left(ConfigMap)]);
+          const [replicaSets, pods, configMaps] = dependents.map(({ length }) => length);
+          const references = [...dependents[0], ...dependents[2]].flatMap(
+            ({ metadata }) => metadata.ownerReferences ?? [],
+          );
+          return (
+            gone.every(({ length }) => length === 0) &&
+            replicaSets === (isOrphaned ? SLOTS : 0) &&
+            pods === (isOrphaned ? SLOTS * PODS : 0) &&
+            configMaps === (isOrphaned ? SLOTS : 0) &&
+            references.length === 0
+          );
+        },
+        { what: `all that is owned to be collected: ${propagationPolicy}`, intervalMs: 200 },
+      );
+      await shared();
+    },
+  );
+
   it('notice what is deleted in any slot', async () => {
     await each((_rollouts, namespace) => client.delete(Deployment, { namespace, name: 'web' }));
-    await waitFor(async () => (await client.list<Pod>(Pod, {})).items.length === 0, {
+    const isOfWeb = ({ metadata }: Pod): boolean => metadata.name.startsWith('web-');
+    await waitFor(async () => !(await client.list<Pod>(Pod, {})).items.some(isOfWeb), {
       what: 'all pods to be gone',
     });
   });

@@ -184,6 +184,27 @@ describe('garbage collectors that share the slots', () => {
     expect([names(Deployment), ownersOf(Lease), names(Lease).length]).toEqual([[], 0, 1]);
   });
 
+  it.each([Deployment, Node])(
+    'delete nothing because its owner is of a kind that they have not listed yet: $kind',
+    async (type) => {
+      make();
+      const [namespace] = NAMESPACES;
+      const owner = put(type, 'owner', [], type.namespaced ? { namespace } : {});
+      put(Lease, 'dependent', [owner], { namespace });
+      const list = collectors.cluster.list.bind(collectors.cluster);
+      const answered = Promise.withResolvers<void>();
+      collectors.cluster.list = async (asked, options) => {
+        if (asked.kind === type.kind) await answered.promise;
+        return list(asked, options);
+      };
+      collectors.replicas[0]!.hold([0]);
+      await collectors.advance(40_000);
+      expect(names(Lease)).toHaveLength(1);
+      expect(collectors.cluster.count('get', type)).toBeGreaterThan(0);
+      answered.resolve();
+    },
+  );
+
   it('go on where another one was when a slot moves in the middle of a deletion in the foreground', async () => {
     make();
     const [namespace] = NAMESPACES;
