@@ -4,6 +4,7 @@ import type {
   LeaseView,
   LocalReads,
   PeerRegistry,
+  SetCaches,
   StatusSource,
 } from '../server/index.js';
 import type { Clock } from '@rollkeeper/machinery/clock';
@@ -21,7 +22,9 @@ import {
 } from '@rollkeeper/controllers/deployment';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import { getLogLevel, setLogLevel } from '@rollkeeper/machinery/logging';
+import { ControllerRevision } from '@rollkeeper/controllers/shared';
 import type { ExtendedManager } from '@rollkeeper/runtime';
+import { DaemonSet, StatefulSet } from '@rollkeeper/runtime';
 import type { Election } from '@rollkeeper/runtime/operator/election';
 import { replicaOf } from '@rollkeeper/runtime/operator/election';
 import type { ServedCertificate } from '@rollkeeper/tls';
@@ -85,6 +88,7 @@ export function createAdminPorts(parts: AdminPortParts): AdminPorts {
     // The controllers exist once the application has started.
     queues: () => new Map(manager.controllers.map(({ controller, queue }) => [controller.name, queue])),
     caches: () => cachesOf(informers),
+    sets: () => setCachesOf(manager),
     decisions,
     running,
     traces: parts.traces,
@@ -114,6 +118,29 @@ function cachesOf(informers: InformerFactory): readonly DeploymentCaches[] {
     if (!deployments || !replicaSets || !pods) return [];
     const controller = deploymentControllerName(apiVersion);
     return [{ apiVersion, controller, deployments, replicaSets, pods, namespaces, namespacePolicies, nodes }];
+  });
+}
+
+function setCachesOf({ controllers, informers }: ExtendedManager): readonly SetCaches[] {
+  const find = <T extends KubernetesObject>(type: ResourceType) =>
+    informers.find(qualifiedResource(type)) as Informer<T> | undefined;
+  const names = new Set(controllers.map(({ controller }) => controller.name));
+  const [revisions, pods] = [find<ControllerRevision>(ControllerRevision), find<Pod>(Pod)];
+  const namespaces = informers.find(cacheNameOf(NAMESPACE_POLICIES)) ?? find<Namespace>(Namespace);
+  return [StatefulSet, DaemonSet].flatMap((type) => {
+    const sets = find<StatefulSet | DaemonSet>(type);
+    const controller = `${type.kind.toLowerCase()}-rollout`;
+    if (!names.has(controller) || !sets || !revisions || !pods) return [];
+    return [
+      {
+        kind: type.kind as SetCaches['kind'],
+        controller,
+        sets,
+        revisions,
+        pods,
+        ...(namespaces && { namespaces }),
+      },
+    ];
   });
 }
 

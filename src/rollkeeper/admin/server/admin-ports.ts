@@ -10,7 +10,8 @@ import type { Deployment, Namespace, Node, Pod, ReplicaSet } from '@rollkeeper/m
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { ShownSpan } from '@rollkeeper/opentelemetry';
 import type { ServedCertificate } from '@rollkeeper/tls';
-import type { SlotOwners } from '@rollkeeper/runtime';
+import type { ControllerRevision } from '@rollkeeper/controllers/shared';
+import type { DaemonSet, SlotOwners, StatefulSet } from '@rollkeeper/runtime';
 import type { WorkQueueInspector, WorkQueueTending } from '@rollkeeper/runtime/work-queue';
 import type { OidcSignIn } from '../oidc/index.js';
 import type { Samples } from '../../insight/objectives/index.js';
@@ -80,6 +81,18 @@ export interface DeploymentCaches {
   readonly nodes?: Informer<Node>;
 }
 
+/** This replica's caches for the rollouts of the sets of one kind. */
+export interface SetCaches {
+  readonly kind: 'StatefulSet' | 'DaemonSet';
+  /** The controller that leads their rollouts. */
+  readonly controller: string;
+  readonly sets: Informer<StatefulSet | DaemonSet>;
+  readonly revisions: Informer<ControllerRevision>;
+  readonly pods: Informer<Pod>;
+  /** The part of each Namespace that may be a default for its rollouts. Absent if no controller here watches namespaces. */
+  readonly namespaces?: Informer;
+}
+
 /** Everything that the admin API shows and does on this replica. A class, so that it is its own injection token. */
 export abstract class AdminPorts {
   abstract readonly identity: string;
@@ -108,6 +121,8 @@ export abstract class AdminPorts {
   abstract readonly hasObject: (controller: string, key: string) => boolean | undefined;
   /** One per API whose Deployments a controller here watches. */
   abstract readonly caches: () => readonly DeploymentCaches[];
+  /** One per kind of sets whose rollouts a controller here leads. Absent: none. */
+  abstract readonly sets?: () => readonly SetCaches[];
   abstract readonly decisions: DecisionLog;
   abstract readonly running: RunningSyncs;
   /** How soon rollouts were answered and done. Absent: nothing here measures it. */

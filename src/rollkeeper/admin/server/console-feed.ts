@@ -1,17 +1,16 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { pause } from '@rollkeeper/machinery/clock';
 import { aborted } from '@rollkeeper/machinery/cancellation';
-import type { DeepReadonly, KubernetesObject, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
-import { controllerOf, keyOf, parseKey } from '@rollkeeper/machinery/kubernetes';
-import type { DeploymentCaches } from './admin-ports.js';
+import { keyOf, parseKey } from '@rollkeeper/machinery/kubernetes';
 import { AdminPorts } from './admin-ports.js';
 import { ClusterView } from './cluster-view.js';
 import type { DeploymentSummary } from './console-summary.js';
-import { summarize, summaryKey } from './console-summary.js';
 import type { CallerPass } from './caller-pass.js';
 import { ExplainSource } from './explain-source.js';
 import type { FeedEvent, QueueSummary, RowChanges, Viewer } from './feed-events.js';
 import { OtherReplicas } from './other-replicas.js';
+import type { RowSource } from './row-sources.js';
+import { rowSources } from './row-sources.js';
 import { SlotFeed } from './slot-feed.js';
 import { SlotReplicas } from './slot-replicas.js';
 import { StoreWatch } from './store-watch.js';
@@ -77,7 +76,7 @@ export class ConsoleFeed {
   }
 
   private async sendAll(viewer: Viewer, signal: AbortSignal): Promise<void> {
-    for (const caches of this.ports.caches()) await this.sendOf(caches, viewer, signal);
+    for (const rows of this.rows()) await this.sendOf(rows, viewer, signal);
     viewer.send({ type: 'listed' });
   }
 
@@ -85,15 +84,16 @@ export class ConsoleFeed {
     viewer.send({ type: 'decisions', decisions: await this.cluster.decisionsSince(0, DECISIONS_AT_FIRST) });
   }
 
-  private async sendOf(caches: DeploymentCaches, viewer: Viewer, signal: AbortSignal): Promise<void> {
-    const deployments = caches.deployments.lister
-      .list()
-      .filter(({ metadata }) => this.isShown(metadata.namespace));
-    for (let start = 0; start < deployments.length && !signal.aborted; start += CHUNK) {
+  private rows(): readonly RowSource[] {
+    return rowSources(this.ports, this.source);
+  }
+
+  private async sendOf(rows: RowSource, viewer: Viewer, signal: AbortSignal): Promise<void> {
+    const objects = rows.list().filter(({ metadata }) => this.isShown(metadata.namespace));
+    for (let start = 0; start < objects.length && !signal.aborted; start += CHUNK) {
       const nowMs = this.ports.clock.now();
-      const changed = deployments
-        .slice(start, start + CHUNK)
-        .map((deployment) => summarize(this.source, caches, deployment, nowMs));
+      const some = objects.slice(start, start + CHUNK);
+      const changed = some.flatMap(({ metadata }) => rows.rowOf(keyOf(metadata), nowMs) ?? []);
       viewer.send({ type: 'deployments', changed, gone: [] });
       await viewer.drained();
       await pause(this.ports.clock, 0, signal);
@@ -110,7 +110,7 @@ export class ConsoleFeed {
     if (this.stopWork) return;
     this.stopWork = new AbortController();
     const { signal } = this.stopWork;
-    for (const caches of this.ports.caches()) this.follow(caches, signal);
+    for (const rows of this.rows()) this.follow(rows, signal);
     void this.repeat(CLUSTER_MS, signal, () => this.tellCluster());
   }
 
@@ -129,41 +129,21 @@ export class ConsoleFeed {
     this.broadcast({ type: 'deployments', ...changes }, [this.viewers, this.replicas]);
   }
 
-  /** Collects the keys of Deployments whose rollout looks different, and sends them a few times a second. */
-  private follow(caches: DeploymentCaches, signal: AbortSignal): void {
+  /** Collects the keys of rollouts that look different, and sends them a few times a second. */
+  private follow(rows: RowSource, signal: AbortSignal): void {
     const dirty = new Set<string>();
     const moving = new Set<string>();
-    const ofReplicaSet = (replicaSet: DeepReadonly<ReplicaSet> | undefined): void => {
-      const owner = replicaSet && controllerOf(replicaSet);
-      if (owner?.kind === 'Deployment' && owner.apiVersion === caches.apiVersion)
-        dirty.add(keyOf({ namespace: replicaSet?.metadata.namespace, name: owner.name }));
-    };
-    const ofPod = (pod: DeepReadonly<KubernetesObject>): void => {
-      const owner = controllerOf(pod);
-      if (owner?.kind === 'ReplicaSet')
-        ofReplicaSet(
-          caches.replicaSets.lister.get(keyOf({ namespace: pod.metadata.namespace, name: owner.name })),
-        );
-    };
-    const stopListening = this.followSlots(caches, dirty);
-    let primed = false;
-    const removals = [
-      stopListening,
-      caches.deployments.addEventHandler(({ object }) => primed && dirty.add(keyOf(object.metadata))),
-      caches.replicaSets.addEventHandler(({ object }) => primed && ofReplicaSet(object)),
-      caches.pods.addEventHandler(({ object }) => primed && ofPod(object)),
-    ];
-    primed = true;
+    const removals = [this.followSlots(rows, dirty), rows.follow((key) => dirty.add(key))];
     signal.addEventListener('abort', () => removals.forEach((remove) => remove()), { once: true });
-    void this.repeat(FLUSH_MS, signal, async () => this.flush(caches, dirty, moving));
+    void this.repeat(FLUSH_MS, signal, async () => this.flush(rows, dirty, moving));
     void this.repeat(REFRESH_MS, signal, async () => moving.forEach((key) => dirty.add(key)));
   }
 
   /** The rows of a slot come with it, and go with it at once: the caches forget its objects without an event. */
-  private followSlots(caches: DeploymentCaches, dirty: Set<string>): () => void {
+  private followSlots(rows: RowSource, dirty: Set<string>): () => void {
     const slots = this.ports.slots?.();
     const keysIn = (some: ReadonlySet<number>): string[] =>
-      caches.deployments.lister
+      rows
         .list()
         .filter(({ metadata }) => some.has(slots?.slotOf(metadata.namespace) ?? -1))
         .map(({ metadata }) => keyOf(metadata));
@@ -171,14 +151,14 @@ export class ConsoleFeed {
       slots?.listen({
         begun: (some) => keysIn(some).forEach((key) => dirty.add(key)),
         ended: (some) => {
-          const left = keysIn(some).map((key) => summaryKey(caches, key));
+          const left = keysIn(some).map((key) => rows.rowKey(key));
           if (left.length > 0) this.tellRows({ changed: [], gone: [], left });
         },
       }) ?? (() => undefined)
     );
   }
 
-  private flush(caches: DeploymentCaches, dirty: Set<string>, moving: Set<string>): void {
+  private flush(rows: RowSource, dirty: Set<string>, moving: Set<string>): void {
     if (dirty.size === 0) return;
     const keys = [...dirty].slice(0, CHUNK * 2);
     const changed: DeploymentSummary[] = [];
@@ -187,12 +167,11 @@ export class ConsoleFeed {
       dirty.delete(key);
       moving.delete(key);
       if (!this.isShown(parseKey(key).namespace)) continue;
-      const deployment = caches.deployments.lister.get(key);
-      if (!deployment) gone.push(summaryKey(caches, key));
+      const row = rows.rowOf(key, this.ports.clock.now());
+      if (!row) gone.push(rows.rowKey(key));
       else {
-        const summary = summarize(this.source, caches, deployment, this.ports.clock.now());
-        changed.push(summary);
-        if (['progressing', 'blocked', 'degraded'].includes(summary.state)) moving.add(key);
+        changed.push(row);
+        if (['progressing', 'blocked', 'degraded'].includes(row.state)) moving.add(key);
       }
     }
     if (changed.length > 0 || gone.length > 0) this.tellRows({ changed, gone });

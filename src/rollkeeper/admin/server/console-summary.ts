@@ -1,12 +1,9 @@
-import type { DeploymentCaches } from './admin-ports.js';
-import type { ExplainSource } from './explain-source.js';
 import { releaseOf } from '@rollkeeper/controllers/deployment';
 import type { PodState } from '@rollkeeper/controllers/shared';
 import { classifyPod } from '@rollkeeper/controllers/shared';
 import type { Explanation } from '../../insight/explain/index.js';
-import { controlledBy, ownedBy } from '@rollkeeper/client/informer';
 import type { DeepReadonly, Deployment, Int64, Pod } from '@rollkeeper/machinery/kubernetes';
-import { controllerOf, keyOf } from '@rollkeeper/machinery/kubernetes';
+import { controllerOf } from '@rollkeeper/machinery/kubernetes';
 
 /** One letter per pod state, so that ten thousand pods are ten thousand bytes. */
 const POD_LETTERS: Readonly<Record<PodState, string>> = {
@@ -25,10 +22,12 @@ const POD_LETTERS: Readonly<Record<PodState, string>> = {
   finished: 'f',
 };
 
-/** A Deployment in the console's list. */
+/** A Deployment, or a set whose rollouts are under policies, in the console's list. */
 export interface DeploymentSummary {
-  /** `namespace/name`; with `?api=…` if another API may have the same name. */
+  /** `namespace/name`; with `?api=…` if another API may have the same name, and with `?kind=…` for a set. */
   readonly key: string;
+  /** @default it is a Deployment */
+  readonly kind?: 'StatefulSet' | 'DaemonSet';
   /** The controller that reconciles it. */
   readonly controller: string;
   /** `name=value`. */
@@ -57,26 +56,25 @@ export interface DeploymentSummary {
   }[];
 }
 
-/** See {@link DeploymentSummary.key}. */
-export function summaryKey({ apiVersion }: DeploymentCaches, key: string): string {
-  return apiVersion === 'apps/v1' ? key : `${key}?api=${apiVersion}`;
+/** The rollout of which a summary is made. */
+interface SummarizedRollout {
+  readonly key: string;
+  readonly controller: string;
+  /** @default it is a Deployment */
+  readonly kind?: DeploymentSummary['kind'];
+  readonly metadata: DeepReadonly<Deployment>['metadata'];
+  readonly explanation: Explanation;
+  /** By the names of its ReplicaSets, or revisions. */
+  readonly pods: ReadonlyMap<string, readonly DeepReadonly<Pod>[]>;
 }
 
 /** Old ReplicaSets kept at zero for a rollback are omitted. */
 export function summarize(
-  source: ExplainSource,
-  caches: DeploymentCaches,
-  deployment: DeepReadonly<Deployment>,
+  { controller, explanation, key, kind, metadata, pods: owned }: SummarizedRollout,
   nowMs: number,
 ): DeploymentSummary {
-  const { cause, counts, deadline, limits, replicaSets, sentence, state } = source.glance(caches, deployment);
+  const { cause, counts, deadline, limits, replicaSets, sentence, state } = explanation;
   const seconds = limits?.minReadySeconds ?? 0;
-  const owned = new Map(
-    controlledBy(caches.replicaSets.lister, deployment).map((replicaSet) => [
-      replicaSet.metadata.name,
-      ownedBy(caches.pods.lister, replicaSet),
-    ]),
-  );
   const sets = replicaSets
     .filter(({ pods, role, size }) => role === 'new' || size > 0 || pods > 0)
     .map(({ images, name, revision, role, size }) => {
@@ -86,15 +84,13 @@ export function summarize(
       return { name, role, revision, images, size, available, pods };
     });
   const nodes = nodesOf([...owned.values()].flat());
-  const key = summaryKey(caches, keyOf(deployment.metadata));
-  const { controller } = caches;
   const said = { state, cause, sentence, limits, counts, deadline, sets };
-  return { key, controller, ...belongings(deployment), nodes, ...said };
+  return { key, controller, ...(kind && { kind }), ...belongings({ metadata }), nodes, ...said };
 }
 
 function belongings({
   metadata,
-}: DeepReadonly<Deployment>): Pick<DeploymentSummary, 'labels' | 'owner' | 'release'> {
+}: Pick<DeepReadonly<Deployment>, 'metadata'>): Pick<DeploymentSummary, 'labels' | 'owner' | 'release'> {
   const release = releaseOf(metadata.annotations);
   const owner = controllerOf({ metadata }) ?? metadata.ownerReferences?.[0];
   return {

@@ -1,15 +1,24 @@
 import type { NodeLabels } from '@rollkeeper/controllers/shared';
 import { Inject, Injectable } from '@nestjs/common';
-import type { LoggedDecision, Explanation, QueueKnowledge } from '../../insight/explain/index.js';
+import type {
+  ControlKnowledge,
+  LoggedDecision,
+  Explanation,
+  QueueKnowledge,
+} from '../../insight/explain/index.js';
 import { explainDeployment, notReadyNodes } from '../../insight/explain/index.js';
 import { queuedRollout } from '@rollkeeper/controllers/deployment';
+import type { SetRollout } from '@rollkeeper/controllers/set-rollouts';
+import { asksForSetPolicies } from '@rollkeeper/controllers/set-rollouts';
+import { DaemonSet, StatefulSet } from '@rollkeeper/runtime';
+import { setRollout } from '../../insight/rollout/index.js';
 import { NAMESPACE_INDEX, controlledBy, ownedBy } from '@rollkeeper/client/informer';
 import type { DeepReadonly, Deployment, Pod, ReplicaSet } from '@rollkeeper/machinery/kubernetes';
 import { isPodReady, keyOf } from '@rollkeeper/machinery/kubernetes';
 import { abortable } from '@rollkeeper/machinery/cancellation';
 import { TimeoutError, errorMessage } from '@rollkeeper/machinery/errors';
 import { isSilence } from '../../terminal/first-answer.js';
-import type { DeploymentCaches } from './admin-ports.js';
+import type { DeploymentCaches, SetCaches } from './admin-ports.js';
 import { AdminPorts } from './admin-ports.js';
 import type { ClusterSnapshot } from './cluster-view.js';
 import { ClusterView } from './cluster-view.js';
@@ -39,19 +48,13 @@ export class ExplainSource {
       this.queueKnowledge(snapshot, controller, key),
       this.replicaSetQueues(snapshot, observed.replicaSets),
     ]);
-    const controllerRuns = snapshot.replicas.some(({ controllers }) =>
-      controllers.some(({ consuming, name }) => name === controller && consuming),
-    );
     const retry = queue?.retry && { ...queue.retry, error: decisions[0]?.error };
     return explainDeployment({
       ...observed,
       replicaSetQueues,
       neighbours: neighboursOf(caches, deployment),
       queue: queue && { ...queue, retry },
-      control: {
-        ...{ controllerRuns, leader: snapshot.leader, store: snapshot.store },
-        ...(apiProblem !== undefined && { apiProblem }),
-      },
+      control: controlOf(snapshot, controller, apiProblem),
       decisions,
     });
   }
@@ -60,6 +63,53 @@ export class ExplainSource {
   glance(caches: DeploymentCaches, deployment: DeepReadonly<Deployment>): Explanation {
     const decisions: readonly LoggedDecision[] = [];
     return explainDeployment({ ...this.observed(caches, deployment), decisions });
+  }
+
+  /** The set as a rollout, from the caches. Undefined: there is no such set, or its rollouts are under no policy. */
+  setRollout({ kind, pods, revisions, sets }: SetCaches, key: string): SetRollout | undefined {
+    const set = sets.lister.get(key);
+    if (!set || !asksForSetPolicies(set.metadata.annotations)) return undefined;
+    const type = kind === 'DaemonSet' ? DaemonSet : StatefulSet;
+    const owned = {
+      revisions: ownedBy(revisions.lister, set),
+      pods: ownedBy(pods.lister, set),
+    };
+    return setRollout(type, { set, ...owned }, this.ports.clock.now());
+  }
+
+  /** The quick explanation of the rollout of a set, in the form of a Deployment's. */
+  glanceSet(caches: SetCaches, rollout: SetRollout): Explanation {
+    return explainDeployment({ ...this.observedSet(caches, rollout), decisions: [] });
+  }
+
+  /** Explains the rollout of a set, in the form of a Deployment's. Undefined: it has none that is led here. */
+  async explainSet(caches: SetCaches, key: string): Promise<Explanation | undefined> {
+    const rollout = this.setRollout(caches, key);
+    if (!rollout) return undefined;
+    const { controller } = caches;
+    const [apiProblem, snapshot, decisions] = await Promise.all([
+      this.apiProblem(),
+      this.cluster.snapshot(),
+      this.cluster.decisions(controller, key, rollout.deployment.metadata.uid ?? ''),
+    ]);
+    const queue = await this.queueKnowledge(snapshot, controller, key);
+    return explainDeployment({
+      ...this.observedSet(caches, rollout),
+      queue: queue && { ...queue, retry: queue.retry && { ...queue.retry, error: decisions[0]?.error } },
+      control: controlOf(snapshot, controller, apiProblem),
+      decisions,
+    });
+  }
+
+  private observedSet({ namespaces, sets }: SetCaches, rollout: SetRollout) {
+    const { name, namespace = '' } = rollout.deployment.metadata;
+    const set = sets.lister.get(keyOf({ namespace, name }));
+    return {
+      ...rollout,
+      namespaceAnnotations: namespaces?.lister.get(namespace)?.metadata.annotations,
+      sizedElsewhere: { mostUnavailable: set ? mostUnavailableOf(set, rollout) : 0 },
+      nowMs: this.ports.clock.now(),
+    };
   }
 
   /** The caches show the last state while the API is silent, so each explanation asks whether it is. */
@@ -146,6 +196,28 @@ const API_WITHIN_MS = 1200;
 const REPLICA_SETS_ASKED_FOR = 10;
 /** Further ones are not checked: a conflict is a note, not worth the time. */
 const NEIGHBOURS = 2000;
+
+function controlOf(
+  { leader, replicas, store }: ClusterSnapshot,
+  controller: string,
+  apiProblem: string | undefined,
+): ControlKnowledge {
+  const controllerRuns = replicas.some(({ controllers }) =>
+    controllers.some(({ consuming, name }) => name === controller && consuming),
+  );
+  return { controllerRuns, leader, store, ...(apiProblem !== undefined && { apiProblem }) };
+}
+
+/** `maxUnavailable` of the set's strategy, 1 by default; a percentage is rounded up, as its controller does. */
+function mostUnavailableOf(
+  { spec }: DeepReadonly<StatefulSet | DaemonSet>,
+  { deployment }: SetRollout,
+): number {
+  const { maxUnavailable = 1 }: { readonly maxUnavailable?: number | string } =
+    spec.updateStrategy?.rollingUpdate ?? {};
+  if (typeof maxUnavailable === 'number') return maxUnavailable;
+  return Math.ceil((Number.parseFloat(maxUnavailable) * (deployment.spec.replicas ?? 1)) / 100);
+}
 
 /** Undefined if no nodes are cached. */
 function nodeLabelsOf({ nodes }: DeploymentCaches): NodeLabels | undefined {

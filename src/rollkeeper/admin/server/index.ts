@@ -1,7 +1,14 @@
 export { AdminModule } from './admin.module.js';
 export type { AdminModuleOptions } from './admin.module.js';
 export { AdminPorts } from './admin-ports.js';
-export type { DeploymentCaches, LeaseView, Peer, PeerRegistry, SingleUses } from './admin-ports.js';
+export type {
+  DeploymentCaches,
+  LeaseView,
+  Peer,
+  PeerRegistry,
+  SetCaches,
+  SingleUses,
+} from './admin-ports.js';
 export type { LocalReads } from './decide-access.js';
 export type { DeploymentGlance } from './explain.controller.js';
 export { PeerClient, proofOf } from './peer-client.js';

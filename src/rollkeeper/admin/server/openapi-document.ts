@@ -95,6 +95,7 @@ const onKey = (summary: string) => ({
 const ofRollout = [
   inPath('namespace'),
   inPath('name'),
+  inQuery('kind', { type: 'string', enum: ['StatefulSet', 'DaemonSet'] }, 'default: a Deployment'),
   inQuery('api', { type: 'string' }, 'apps/v1 or rollkeeper.dev/v1; the first that has it'),
 ];
 const onRollout = (summary: string, more: Readonly<Record<string, object>> = {}) => ({
@@ -224,6 +225,11 @@ export const OPENAPI_DOCUMENT = {
     '/admin/queues/{controller}/purge': onKey('Forgets all about the key until its object changes'),
     '/admin/rollouts/{namespace}/{name}': read(
       'The steps of a rollout with where it is, and the history of its revisions',
+      ofRollout,
+      NOT_FOUND,
+    ),
+    '/admin/rollouts/{namespace}/{name}/explanation': read(
+      'Why a rollout of a Deployment or a set is where it is',
       ofRollout,
       NOT_FOUND,
     ),

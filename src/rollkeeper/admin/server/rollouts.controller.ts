@@ -18,7 +18,9 @@ import { controlledBy } from '@rollkeeper/client/informer';
 import type { TemplateChange } from '@rollkeeper/controllers/deployment';
 import { deploymentTypeOf, trustInNames, withoutSecrets } from '@rollkeeper/controllers/deployment';
 import { parseDuration } from '@rollkeeper/machinery/clock';
-import type { Deployment } from '@rollkeeper/machinery/kubernetes';
+import type { Deployment, ResourceType } from '@rollkeeper/machinery/kubernetes';
+import { DaemonSet, StatefulSet } from '@rollkeeper/runtime';
+import type { Explanation } from '../../insight/explain/index.js';
 import type {
   RevisionReport,
   RolloutRequest,
@@ -28,6 +30,7 @@ import type {
 } from '../../insight/rollout/index.js';
 import {
   diffRevisions,
+  findSetTarget,
   hasSomethingToRetry,
   prepareUndo,
   readWholeTimeline,
@@ -36,11 +39,13 @@ import {
   rolloutTrack,
 } from '../../insight/rollout/index.js';
 import { unlessGone } from '@rollkeeper/client/api-client';
+import type { SetCaches } from './admin-ports.js';
 import { AdminPorts } from './admin-ports.js';
 import { AnsweredByOwner } from './answered-by-owner.js';
 import { answered } from './api-answers.js';
 import type { CallerApi } from './caller-client.js';
 import { CallerClient, whoAsks } from './caller-client.js';
+import { ExplainSource } from './explain-source.js';
 import { deploymentCaches, findDeployment } from './find-deployment.js';
 import { parseBody, parseName } from './request-parsing.js';
 import { ACT_BODIES } from '../acts/act.js';
@@ -75,18 +80,37 @@ export class RolloutsController {
   constructor(
     @Inject(AdminPorts) private readonly ports: AdminPorts,
     @Inject(CallerClient) private readonly callers: CallerClient,
+    @Inject(ExplainSource) private readonly source: ExplainSource,
   ) {}
+
+  /** Explains the state of a rollout of any kind. */
+  @Get('explanation')
+  @AnsweredByOwner()
+  async explanation(
+    @Param() { name, namespace }: Params,
+    @Query() { api, kind }: OfKind,
+  ): Promise<Explanation> {
+    const set = kind === undefined ? undefined : this.setIn({ namespace, name }, kind);
+    const explanation = set
+      ? await this.source.explainSet(set.caches, set.key)
+      : await this.explainedDeployment({ namespace, name, api });
+    if (!explanation) throw new NotFoundException({ error: `no rollout of ${namespace}/${name}` });
+    return explanation;
+  }
+
+  private explainedDeployment(named: Params & { readonly api: unknown }): Promise<Explanation | undefined> {
+    const { caches, key } = findDeployment(this.ports, named);
+    return this.source.explain(caches, key);
+  }
 
   @Get()
   @AnsweredByOwner()
   async show(
     @Param('namespace') namespace: string,
     @Param('name') name: string,
-    @Query('api') api: unknown,
+    @Query() { api, kind }: OfKind,
   ): Promise<RolloutView> {
-    const { caches, deployment } = findDeployment(this.ports, { namespace, name, api });
-    const replicaSets = controlledBy(caches.replicaSets.lister, deployment);
-    const defaults = (caches.namespacePolicies ?? caches.namespaces)?.lister.get(namespace);
+    const { defaults, deployment, replicaSets } = this.cached({ namespace, name }, { api, kind });
     const { client } = this.ports;
     const names = client ? await answered(trustInNames(client)) : 'claimed';
     const namespaceAnnotations = defaults?.metadata.annotations;
@@ -97,18 +121,43 @@ export class RolloutsController {
     };
   }
 
+  private cached(named: Params, { api, kind }: OfKind) {
+    if (kind !== undefined) {
+      const { caches, key } = this.setIn(named, kind);
+      const rollout = this.source.setRollout(caches, key);
+      if (!rollout) throw new NotFoundException({ error: `no rollout of ${key} is led by policies` });
+      return { ...rollout, defaults: caches.namespaces?.lister.get(named.namespace) };
+    }
+    const { caches, deployment } = findDeployment(this.ports, { ...named, api });
+    const replicaSets = controlledBy(caches.replicaSets.lister, deployment);
+    const namespaces = caches.namespacePolicies ?? caches.namespaces;
+    return { deployment, replicaSets, defaults: namespaces?.lister.get(named.namespace) };
+  }
+
+  /** @throws BadRequestException for another kind; NotFoundException if none of it is led here */
+  private setIn(
+    { name, namespace }: Params,
+    kind: unknown,
+  ): { readonly caches: SetCaches; readonly key: string } {
+    const type = setTypeOf(kind);
+    const caches = this.ports.sets?.().find((each) => each.kind === type.kind);
+    if (!caches)
+      throw new NotFoundException({ error: `no controller leads rollouts of a ${type.kind} here` });
+    return { caches, key: `${parseName(namespace, 'namespace')}/${parseName(name, 'name')}` };
+  }
+
   /** Answers the requests to a rollout, its ends and its sizes over time, with the rights of the caller. */
   @Get('timeline')
   async timeline(
     @Param() { name, namespace }: Params,
-    @Query() { api, events, since }: Readonly<Record<'api' | 'events' | 'since', unknown>>,
+    @Query() { api, events, kind, since }: Readonly<Record<'api' | 'events' | 'kind' | 'since', unknown>>,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<Timeline> {
     const nowMs = this.ports.clock.now();
     const query = { withEvents: events !== 'false', sinceMs: parseSince(since, nowMs) };
     const caller = this.callers.of(request, response);
-    const target = await this.target({ namespace, name }, api, caller);
+    const target = await this.target({ namespace, name }, { api, kind }, caller);
     const reader = caller.user === undefined ? 'This replica' : undefined;
     return answered(readWholeTimeline(target, { ...query, reader }));
   }
@@ -121,14 +170,14 @@ export class RolloutsController {
   async changes(
     @Param('namespace') namespace: string,
     @Param('name') name: string,
-    @Query() { api, from, revision }: Readonly<Record<'api' | 'from' | 'revision', unknown>>,
+    @Query() { api, from, kind, revision }: Readonly<Record<'api' | 'from' | 'kind' | 'revision', unknown>>,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<Changes> {
     const wanted = parseRevision(revision, 'revision');
     const before = from === undefined ? undefined : parseRevision(from, 'from');
     const caller = this.callers.of(request, response);
-    const target = await this.target({ namespace, name }, api, caller);
+    const target = await this.target({ namespace, name }, { api, kind }, caller);
     if (before === undefined) {
       const changes = await answered(diffRevisions(target, wanted));
       return { changes: changes.map(withoutSecrets).map(reversed) };
@@ -141,11 +190,11 @@ export class RolloutsController {
   promote(
     @Param() params: Params,
     @Body() body: unknown,
-    @Query('api') api: unknown,
+    @Query() { api, kind }: OfKind,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<Done> {
-    return this.ask('promote', params, { body, api }, this.callers.of(request, response));
+    return this.ask('promote', params, { body, api, kind }, this.callers.of(request, response));
   }
 
   @Post('abort')
@@ -153,11 +202,11 @@ export class RolloutsController {
   abort(
     @Param() params: Params,
     @Body() body: unknown,
-    @Query('api') api: unknown,
+    @Query() { api, kind }: OfKind,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<Done> {
-    return this.ask('abort', params, { body, api }, this.callers.of(request, response));
+    return this.ask('abort', params, { body, api, kind }, this.callers.of(request, response));
   }
 
   @Post('retry')
@@ -165,11 +214,11 @@ export class RolloutsController {
   retry(
     @Param() params: Params,
     @Body() body: unknown,
-    @Query('api') api: unknown,
+    @Query() { api, kind }: OfKind,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<Done> {
-    return this.ask('retry', params, { body, api }, this.callers.of(request, response));
+    return this.ask('retry', params, { body, api, kind }, this.callers.of(request, response));
   }
 
   @Post('undo')
@@ -177,14 +226,14 @@ export class RolloutsController {
   async undo(
     @Param() { name, namespace }: Params,
     @Body() body: unknown,
-    @Query('api') api: unknown,
+    @Query() { api, kind }: OfKind,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<Changes> {
     const caller = this.callers.of(request, response);
     const { by: named, reason, revision = 0 } = parseBody(UNDO, body ?? {});
     const { name: by } = whoAsks(caller, named);
-    const target = await this.target({ namespace, name }, api, caller);
+    const target = await this.target({ namespace, name }, { api, kind }, caller);
     const note = { by, reason: reason === '' ? undefined : reason };
     const undo = await answered(prepareUndo(target, BigInt(revision), note));
     await answered(undo.apply());
@@ -195,11 +244,11 @@ export class RolloutsController {
   private async ask(
     request: RolloutRequest,
     { name, namespace }: Params,
-    { api, body }: { readonly body: unknown; readonly api: unknown },
+    { api, body, kind }: OfKind & { readonly body: unknown },
     caller: CallerApi,
   ): Promise<Done> {
     const { name: by } = whoAsks(caller, parseBody(REQUEST, body ?? {}).by);
-    const target = await this.target({ namespace, name }, api, caller);
+    const target = await this.target({ namespace, name }, { api, kind }, caller);
     const said = await answered(requestOfRollout(target, request, by));
     this.ports.logger.info('a person spoke to a rollout', { namespace, name, request, by });
     return { said };
@@ -208,10 +257,12 @@ export class RolloutsController {
   /** As it is in the API, not in the cache: people decide about what is there. With the rights of the caller. */
   private async target(
     { name, namespace }: Params,
-    api: unknown,
+    { api, kind }: OfKind,
     { client }: CallerApi,
   ): Promise<RolloutTarget> {
     const ref = { namespace: parseName(namespace, 'namespace'), name: parseName(name, 'name') };
+    if (kind !== undefined)
+      return { client, ...(await answered(findSetTarget(client, setTypeOf(kind), ref))) };
     for (const type of this.typesOf({ ...ref, api })) {
       const deployment = await answered(unlessGone(client.get<Deployment>(type, ref)));
       if (deployment) return { client, type, deployment };
@@ -242,6 +293,16 @@ function parseSince(since: unknown, nowMs: number): number | undefined {
 interface Params {
   readonly namespace: string;
   readonly name: string;
+}
+
+/** The kind of a rollout, in a query. */
+type OfKind = Readonly<Record<'api' | 'kind', unknown>>;
+
+/** @throws BadRequestException */
+function setTypeOf(kind: unknown): ResourceType {
+  const type = [StatefulSet, DaemonSet].find((each) => each.kind === kind);
+  if (!type) throw new BadRequestException({ error: 'kind must be StatefulSet or DaemonSet' });
+  return type;
 }
 
 interface Done {

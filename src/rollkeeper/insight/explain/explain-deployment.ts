@@ -4,7 +4,15 @@ import { explainSizes } from './arithmetic.js';
 import { toRfc3339 } from '@rollkeeper/machinery/clock';
 import { ended } from '../ended.js';
 import type { ExplainInput } from './explain-input.js';
-import type { CauseCode, Explanation, ExplanationState, Finding, Severity } from './explanation.js';
+import type {
+  CauseCode,
+  Explanation,
+  ExplanationState,
+  Finding,
+  Limits,
+  ReplicaSetArithmetic,
+  Severity,
+} from './explanation.js';
 import { limitFindings } from './limit-findings.js';
 import { nextSyncFindings } from './next-sync-findings.js';
 import { podFindings } from './pod-findings.js';
@@ -58,7 +66,9 @@ function findAll(input: ExplainInput, facts: RolloutFacts, rollout: RolloutState
     ...environmentFindings(input, facts),
     ...failureFindings(input),
     ...podFindings(input, facts),
-    ...(deployment.spec.paused ? [] : [...limitFindings(input, facts), ...nextSyncFindings(input, facts)]),
+    ...(deployment.spec.paused || input.sizedElsewhere
+      ? []
+      : [...limitFindings(input, facts), ...nextSyncFindings(input, facts)]),
   ];
   const told = isComplete(facts) ? all.map(asNoteWhenThrough) : blockedByDeadline(all);
   const rank = { blocked: 0, waits: 1, note: 2 };
@@ -162,13 +172,28 @@ function describe(
     phase: rollout.phase,
     ...headlineOf(state, facts, findings),
     waitsFor: findings,
-    limits,
+    limits: limitsIn(input, limits),
     counts,
     deadline,
-    replicaSets: explainSizes(facts, input.deployment.spec.paused === true),
+    replicaSets: sizesIn(input, facts),
     lastDecisions: input.decisions ?? [],
     unblockedBy: unblockers(findings),
   };
+}
+
+function limitsIn({ sizedElsewhere }: ExplainInput, limits: Limits): Limits {
+  if (!sizedElsewhere) return limits;
+  const { replicas } = limits;
+  const maxUnavailable = Math.min(replicas, sizedElsewhere.mostUnavailable);
+  return { ...limits, maxSurge: 0, maxUnavailable, ceiling: replicas, floor: replicas - maxUnavailable };
+}
+
+function sizesIn(
+  { deployment, sizedElsewhere }: ExplainInput,
+  facts: RolloutFacts,
+): readonly ReplicaSetArithmetic[] {
+  const sizes = explainSizes(facts, deployment.spec.paused === true);
+  return sizedElsewhere ? sizes.map((each) => ({ ...each, nextSize: each.size, because: [] })) : sizes;
 }
 
 function headlineOf(

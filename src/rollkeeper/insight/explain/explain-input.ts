@@ -64,5 +64,10 @@ export interface ExplainInput {
   readonly areChangesOld?: boolean;
   /** Newest first. */
   readonly decisions?: readonly LoggedDecision[];
+  /**
+   * The limits within which another controller creates and deletes the pods, and decides their number by itself: that of a set.
+   * @default it is a Deployment, whose sizes are explained
+   */
+  readonly sizedElsewhere?: { readonly mostUnavailable: number };
   readonly nowMs: number;
 }

@@ -70,8 +70,12 @@ export function controlFindings(input: ExplainInput): Finding[] {
     findings.push({
       cause: 'controller-not-running',
       severity: 'blocked',
-      summary: `no replica runs the Deployment controller${queue?.waiting ? '; its key waits in the queue' : ''}`,
-      unblockedBy: ['start one: rollkeeper controller, with deployment among its --controllers'],
+      summary: `no replica runs the ${input.sizedElsewhere ? 'controller of its rollouts' : 'Deployment controller'}${queue?.waiting ? '; its key waits in the queue' : ''}`,
+      unblockedBy: [
+        input.sizedElsewhere
+          ? 'start the replicas with --stateful-sets or --daemon-sets'
+          : 'start one: rollkeeper controller, with deployment among its --controllers',
+      ],
     });
   } else if (control && control.leader === undefined) {
     findings.push({

@@ -29,7 +29,7 @@ export {
   setPaused,
 } from './rollout-verbs.js';
 export type { RolloutTarget, Undo } from './rollout-verbs.js';
-export { findSetTarget } from './set-target.js';
+export { findSetTarget, setRollout } from './set-target.js';
 export { scaleDeployment, scaleReplicaSet } from './scale.js';
 export type { ScaleEnd, ScaleRequest } from './scale.js';
 export { readWholeTimeline } from './whole-timeline.js';

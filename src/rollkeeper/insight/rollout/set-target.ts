@@ -25,7 +25,7 @@ export function isSetTarget({ type }: { readonly type: ResourceType }): boolean 
 }
 
 interface SetPartsOf {
-  readonly set: AnySet;
+  readonly set: DeepReadonly<AnySet>;
   readonly revisions: readonly DeepReadonly<ControllerRevision>[];
   readonly pods: readonly DeepReadonly<Pod>[];
 }
@@ -37,8 +37,8 @@ export function setRollout(
   nowMs: number,
 ): SetRollout {
   return qualifiedResource(type) === qualifiedResource(DaemonSet)
-    ? daemonSetRollout({ set: set as DaemonSet, revisions, pods }, nowMs)
-    : statefulSetRollout({ set: set as StatefulSet, revisions, pods }, nowMs);
+    ? daemonSetRollout({ set: set as DeepReadonly<DaemonSet>, revisions, pods }, nowMs)
+    : statefulSetRollout({ set: set as DeepReadonly<StatefulSet>, revisions, pods }, nowMs);
 }
 
 /** A set as a rollout, with its revisions and pods, from the API. @throws ApiStatusError (404) if there is none */

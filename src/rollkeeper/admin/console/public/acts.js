@@ -1,7 +1,7 @@
 // The acts of a person on an object: a button, a question, and the API's own answer.
 import { html, nothing } from '/console/lit-html.js';
 import { call } from '/console/feed.js';
-import { nameOf } from '/console/parts.js';
+import { kindOf, nameOf } from '/console/parts.js';
 
 /** The acts on objects besides Deployments, by the word of their kind. */
 export const ACTS_OF = {
@@ -48,6 +48,8 @@ export function actButtons(path, verbs, actions) {
 
 /** A rollout as a path of the admin API. */
 export function pathOfRollout(item) {
+  const kind = kindOf(item);
+  if (kind !== undefined) return `${kind.toLowerCase()}s/${nameOf(item).join('/')}`;
   const isCustom = item.key.includes('api=rollkeeper.dev');
   return `deployments${isCustom ? '.rollkeeper.dev' : ''}/${nameOf(item).join('/')}`;
 }
@@ -55,6 +57,8 @@ export function pathOfRollout(item) {
 /** The buttons of the acts on a Deployment. */
 export function rolloutActs(item, actions) {
   const path = pathOfRollout(item);
+  const kind = kindOf(item);
+  if (kind !== undefined) return actButtons(path, ACTS_OF[`${kind.toLowerCase()}s`], actions);
   const isPaused = item.state === 'paused';
   return actButtons(path, ['scale', 'set-image', 'restart', isPaused ? 'resume' : 'pause'], actions);
 }

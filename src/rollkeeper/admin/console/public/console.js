@@ -269,6 +269,12 @@ function wholePage() {
   `;
 }
 
+/** The path of a rollout with more of it, before the query that its key may have. */
+function inPath(key, more) {
+  const [path, query] = key.split('?');
+  return `${path}${more}${query === undefined ? '' : `?${query}`}`;
+}
+
 let explaining = false;
 async function explain() {
   const key = state.selected;
@@ -276,7 +282,7 @@ async function explain() {
   explaining = true;
   try {
     const [answer, rollout] = await Promise.all([
-      call('GET', `/admin/explain/deployments/${key}`),
+      call('GET', `/admin/rollouts/${inPath(key, '/explanation')}`),
       call('GET', `/admin/rollouts/${key}`).catch(() => undefined),
     ]);
     const said = state.explanation?.key === key && state.explanation.sentence;

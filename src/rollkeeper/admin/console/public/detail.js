@@ -27,10 +27,10 @@ export function detail(state, actions) {
   const why = state.explanation?.key === item.key ? state.explanation : undefined;
   const view = state.rollout?.key === item.key ? state.rollout : undefined;
   const [namespace, name] = nameOf(item);
-  return html`<section class="detail" aria-label="Deployment ${item.key}">
+  return html`<section class="detail" aria-label="${item.kind ?? 'Deployment'} ${namespace}/${name}">
     <header>
-      ${backToList('All Deployments', actions)}
-      <p class="ns">${namespace}</p>
+      ${backToList('All rollouts', actions)}
+      <p class="ns">${namespace}${item.kind ? ` · ${item.kind}` : ''}</p>
       <h2>${name} ${chip(item.state, item.cause)}</h2>
       <p class="sentence" id="sentence">${why?.sentence ?? item.sentence}</p>
       <div class="act-row">${offers(item, view, why, actions)} ${rolloutActs(item, actions)}</div>
@@ -72,7 +72,7 @@ function ways(item, state, actions) {
   </p>`;
 }
 
-function gauges({ counts, limits, sets }) {
+function gauges({ counts, kind, limits, sets }) {
   if (!limits) return nothing;
   const [newSize, oldSize] = [total(sets, 'new', 'size'), total(sets, 'old', 'size')];
   const [newUp, oldUp] = [total(sets, 'new', 'available'), total(sets, 'old', 'available')];
@@ -102,7 +102,8 @@ function gauges({ counts, limits, sets }) {
       ${
         limits.strategy === 'Recreate'
           ? html`Recreate: all old pods end before a new one starts.`
-          : html`${limits.replicas} desired · maxSurge ${limits.maxSurge} · maxUnavailable
+          : html`${limits.replicas} desired ·
+            ${kind ? 'pods are replaced in place' : `maxSurge ${limits.maxSurge}`} · maxUnavailable
             ${limits.maxUnavailable}${limits.minReadySeconds > 0 ? ` · minReadySeconds ${limits.minReadySeconds}` : ''}`
       }
     </p>
@@ -176,7 +177,9 @@ function causes(why, actions) {
 
 function sums(why) {
   const sets =
-    why?.replicaSets.filter(({ pods, role, size }) => role === 'new' || size > 0 || pods > 0) ?? [];
+    why?.replicaSets.filter(
+      ({ because, pods, role, size }) => because.length > 0 && (role === 'new' || size > 0 || pods > 0),
+    ) ?? [];
   if (sets.length === 0) return nothing;
   return html`<h3 class="title">Arithmetic</h3>
     <dl class="sums">

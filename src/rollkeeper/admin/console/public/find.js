@@ -3,6 +3,7 @@
 const FIELDS = {
   name: ({ key }) => [key.split('?')[0].split('/')[1]],
   namespace: ({ key }) => [key.split('/')[0]],
+  kind: ({ kind }) => (kind === undefined ? [] : [kind]),
   image: ({ sets }) => sets.flatMap(({ images }) => images),
   label: ({ labels = [] }) => labels,
   owner: ({ owner }) => (owner === undefined ? [] : [owner]),

@@ -6,6 +6,11 @@ export function nameOf({ key }) {
   return key.split('?')[0].split('/');
 }
 
+/** `StatefulSet` or `DaemonSet`; undefined for a Deployment. */
+export function kindOf({ key }) {
+  return new URLSearchParams(key.split('?')[1]).get('kind') ?? undefined;
+}
+
 export const STATES = {
   blocked: { word: 'Stuck', rank: 0 },
   degraded: { word: 'Degraded', rank: 1 },

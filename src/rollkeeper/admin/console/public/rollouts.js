@@ -175,7 +175,11 @@ function row(item, index, count, state, actions) {
     @click=${() => actions.select(item.key)}
   >
     <div class="row-head">
-      <span class="name"><span class="ns">${namespace}/</span>${name}</span>
+      <span class="name"
+        ><span class="ns">${namespace}/</span>${name}${
+          item.kind ? html`<span class="kind">${item.kind}</span>` : nothing
+        }</span
+      >
       ${chip(item.state, item.cause)}
     </div>
     ${miniBar(item)}
