@@ -218,17 +218,19 @@ async function measureRate(
 
 async function momentOf({ cluster, redis, replicas }: World, figures?: LargeClusterFigures): Promise<Moment> {
   const now = await ask(cluster, { do: 'figures' });
+  const atMs = performance.now();
+  const replicaCpu = replicas.all.map(({ pid }) => cpuSeconds(pid));
   const pages = await replicas.pages();
   const work = await Promise.all(replicas.all.map((replica) => replica.work()));
   return {
     cluster: { ...figures, ...now },
-    replicaCpu: replicas.all.map(({ pid }) => cpuSeconds(pid)),
+    replicaCpu,
     clusterCpu: cpuSeconds(cluster.pid ?? 0),
     redisCpu: cpuSeconds(redis.pid),
     bytes: work.map(({ apiReceived }) => apiReceived),
     syncs: pages.reduce((sum, page) => sum + syncsIn(page), 0),
     waits: pages.map(queueWaitsIn),
-    atMs: performance.now(),
+    atMs,
   };
 }
 
