@@ -182,4 +182,53 @@ describe('the assignment of slots', () => {
     const next = decideSlots({ slots: free(30), replicas, isCurrent, movesAtOnce: 1 });
     expect(next.map(({ owner }) => owner)).toEqual(free(30).map((_, slot) => copyOf(slot)));
   });
+
+  describe('beside replicas whose copies do not become current', () => {
+    const late = ['late-0', 'late-1'];
+    const isLate = (replica: string): boolean => late.includes(replica);
+    const isCurrent = (replica: string): boolean => !isLate(replica);
+
+    /** Decides until nothing changes; the copies of late replicas never come. */
+    function settleBeside(slots: readonly SlotHolders[], replicas: readonly string[]) {
+      let before = slots;
+      for (let step = 0; step < 1000; step++) {
+        const next = decideSlots({ slots: before, replicas, isCurrent, isLate, movesAtOnce: 4 });
+        if (JSON.stringify(next) === JSON.stringify(before)) return next;
+        before = next;
+      }
+      throw new Error('the assignment does not come to rest');
+    }
+
+    it('comes to what it is without them, if two others live, from any beginning', () => {
+      fc.assert(
+        fc.property(
+          sizes,
+          fc.array(fc.nat(), { minLength: 128, maxLength: 128 }),
+          ({ count, size }, dice) => {
+            const fit = replicasOf(Math.max(size, 2));
+            const all = [...fit, ...late];
+            const began = free(count).map((_, slot) => ({
+              owner: all[dice[2 * slot]! % all.length]!,
+              standby: all[dice[2 * slot + 1]! % all.length]!,
+            }));
+            expectHeld(settleBeside(began, all), fit);
+          },
+        ),
+        runs,
+      );
+    });
+
+    it('lets a late replica stand by where there is no other, and own where all are late', () => {
+      expectHeld(settleBeside(free(8), late), late);
+      const slots = settleBeside(free(8), ['late-0', 'replica-0']);
+      expect(slots).toEqual(free(8).map(() => ({ owner: 'replica-0', standby: 'late-0' })));
+    });
+
+    it('moves no slot away from a late replica whose copy of it is current', () => {
+      const replicas = ['late-0', ...replicasOf(2)];
+      const before = settle(free(12), replicas).slots;
+      const next = decideSlots({ slots: before, replicas, isLate, isCurrent: always, movesAtOnce: 4 });
+      expect(next.map(({ owner }) => owner)).toEqual(before.map(({ owner }) => owner));
+    });
+  });
 });

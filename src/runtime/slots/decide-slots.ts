@@ -13,6 +13,8 @@ export interface SlotsSeen {
   readonly replicas: readonly string[];
   /** Whether a replica's copy of a slot shows what the server has. */
   readonly isCurrent: (replica: string, slot: number) => boolean;
+  /** Whether a replica's copies do not become current: see `decideCopiesProgress`. @default none is late */
+  readonly isLate?: (replica: string) => boolean;
   /** How many slots may be on their way to another replica at the same time, each of them read once more by it. */
   readonly movesAtOnce: number;
 }
@@ -25,21 +27,26 @@ export interface SlotsSeen {
  * 2. The owners' numbers of slots differ by two at most in the end. A slot moves only to a replica whose copy is current; until then it is that slot's standby. The old owner becomes the standby.
  * 3. Each slot has a standby, if there are two replicas; those of one owner's slots are spread over the others. Once all copies are
  *    current, standbys move one by one until the replicas' numbers of copies differ little.
+ * 4. A late replica keeps the slots whose copies are current there. It loses the others, and gets none, as long as another replica can have
+ *    them.
  *
  * Ties are broken by rendezvous hashing, so that nothing depends on the order of the replicas. The cost grows with slots and replicas,
  * and not with objects.
  */
-export function decideSlots({ isCurrent, movesAtOnce, replicas, slots }: SlotsSeen): readonly SlotHolders[] {
+export function decideSlots(seen: SlotsSeen): readonly SlotHolders[] {
+  const { isCurrent, isLate = () => false, movesAtOnce, replicas, slots } = seen;
   const living = [...new Set(replicas)].sort();
   if (living.length === 0) return slots;
-  const taken = takeOver(slots, living, isCurrent);
-  const moved = move(taken, { living, isCurrent, movesAtOnce });
-  const whole = withStandbys(moved, living);
+  const inTime = living.filter((replica) => !isLate(replica));
+  const fit = inTime.length > 0 ? inTime : living;
+  const taken = takeOver(slots, { living, fit, isCurrent });
+  const moved = move(taken, { living, fit, isCurrent, movesAtOnce });
+  const whole = withStandbys(moved, living, fit);
   // Not beside moves, whose targets are standbys for a while, and one at a time: until its copy is there, the slot has none that is warm.
   const isAtRest = whole.every(
     (holders, slot) => isSame(holders, slots[slot]) && isCurrent(holders.standby, slot),
   );
-  return isAtRest ? withStandbyMoved(whole, living) : whole;
+  return isAtRest ? withStandbyMoved(whole, fit) : whole;
 }
 
 function isSame(one: SlotHolders, other: SlotHolders | undefined): boolean {
@@ -77,25 +84,29 @@ function loadsOf(holders: readonly SlotHolders[], living: readonly string[]): Ma
   return loads;
 }
 
-function takeOver(
-  slots: readonly SlotHolders[],
-  living: readonly string[],
-  isCurrent: SlotsSeen['isCurrent'],
-): SlotHolders[] {
-  const lives = new Set(living);
-  const alive = (replica: string): string => (lives.has(replica) ? replica : NO_REPLICA);
-  const taken = slots.map(({ owner, standby }) =>
-    alive(owner) === NO_REPLICA
+/** The replicas of a decision. */
+interface Candidates extends Pick<SlotsSeen, 'isCurrent'> {
+  readonly living: readonly string[];
+  /** The living replicas that may get slots: all that are not late, or all if all are. */
+  readonly fit: readonly string[];
+}
+
+function takeOver(slots: readonly SlotHolders[], { fit, isCurrent, living }: Candidates): SlotHolders[] {
+  const [lives, isFit] = [new Set(living), new Set(fit)];
+  const taken = slots.map(({ owner, standby }, slot) => {
+    const alive = (replica: string): string =>
+      isFit.has(replica) || (lives.has(replica) && isCurrent(replica, slot)) ? replica : NO_REPLICA;
+    return alive(owner) === NO_REPLICA
       ? { owner: alive(standby), standby: NO_REPLICA }
-      : { owner, standby: owner === standby ? NO_REPLICA : alive(standby) },
-  );
-  const most = Math.ceil(slots.length / living.length);
+      : { owner, standby: owner === standby ? NO_REPLICA : alive(standby) };
+  });
+  const most = Math.ceil(slots.length / fit.length);
   const loads = loadsOf(taken, living);
   return taken.map((holders, slot) => {
     if (holders.owner !== NO_REPLICA) return holders;
-    const withRoom = living.filter((replica) => (loads.get(replica) ?? 0) < most);
+    const withRoom = fit.filter((replica) => (loads.get(replica) ?? 0) < most);
     const current = living.filter((replica) => isCurrent(replica, slot));
-    const currentWithRoom = current.filter((replica) => withRoom.includes(replica));
+    const currentWithRoom = current.filter((replica) => (loads.get(replica) ?? 0) < most);
     const candidates = [currentWithRoom, current].find(({ length }) => length > 0) ?? withRoom;
     const owner = preferredOf(candidates, slot);
     loads.set(owner, (loads.get(owner) ?? 0) + 1);
@@ -103,16 +114,12 @@ function takeOver(
   });
 }
 
-interface Movement extends Pick<SlotsSeen, 'isCurrent' | 'movesAtOnce'> {
-  readonly living: readonly string[];
-}
+interface Movement extends Candidates, Pick<SlotsSeen, 'movesAtOnce'> {}
 
-function move(
-  holders: readonly SlotHolders[],
-  { isCurrent, living, movesAtOnce }: Movement,
-): readonly SlotHolders[] {
+function move(holders: readonly SlotHolders[], movement: Movement): readonly SlotHolders[] {
+  const { isCurrent } = movement;
   const next = [...holders];
-  for (const [slot, target] of balance(holders, living, movesAtOnce)) {
+  for (const [slot, target] of balance(holders, movement)) {
     const { owner, standby } = holders[slot]!;
     const isReady = standby === target && isCurrent(target, slot);
     next[slot] = isReady ? { owner: target, standby: owner } : { owner, standby: target };
@@ -126,15 +133,14 @@ function move(
  */
 function balance(
   holders: readonly SlotHolders[],
-  living: readonly string[],
-  most: number,
+  { fit, living, movesAtOnce }: Movement,
 ): ReadonlyMap<number, string> {
   const loads = loadsOf(holders, living);
   const loadOf = (replica: string): number => loads.get(replica) ?? 0;
   const moves = new Map<number, string>();
   let first: string | undefined;
-  while (moves.size < most) {
-    const to = living.reduce((least, replica) => (loadOf(replica) < loadOf(least) ? replica : least));
+  while (moves.size < movesAtOnce) {
+    const to = fit.reduce((least, replica) => (loadOf(replica) < loadOf(least) ? replica : least));
     const from = living.reduce((most, replica) => (loadOf(replica) > loadOf(most) ? replica : most));
     const difference = loadOf(from) - loadOf(to);
     if (difference <= (to === first ? 1 : TOLERATED)) break;
@@ -157,7 +163,11 @@ function slotToMove(
   return candidates.reduce((best, slot) => (weightOf(to, slot) > weightOf(to, best) ? slot : best));
 }
 
-function withStandbys(holders: readonly SlotHolders[], living: readonly string[]): readonly SlotHolders[] {
+function withStandbys(
+  holders: readonly SlotHolders[],
+  living: readonly string[],
+  fit: readonly string[],
+): readonly SlotHolders[] {
   const loads = loadsOf(holders, living);
   const copies = new Map(living.map((replica) => [replica, 0]));
   const ofOwner = new Map<string, number>();
@@ -167,7 +177,10 @@ function withStandbys(holders: readonly SlotHolders[], living: readonly string[]
   };
   for (const { owner, standby } of holders) if (standby !== NO_REPLICA) count(owner, standby);
   return holders.map(({ owner, standby }, slot) => {
-    const others = living.filter((replica) => replica !== owner);
+    const without = (replicas: readonly string[]): readonly string[] =>
+      replicas.filter((replica) => replica !== owner);
+    // A late one is better than none: its copy may still come.
+    const others = [fit, living].map(without).find(({ length }) => length > 0) ?? [];
     if (standby !== NO_REPLICA || others.length === 0) return { owner, standby };
     // First how many slots it would own after the end of the owner.
     const ranks = (replica: string): readonly number[] => [

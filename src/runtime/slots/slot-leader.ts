@@ -5,6 +5,8 @@ import type { Logger } from '@rollkeeper/machinery/logging';
 import { beginTerm } from '../activation/leader-term.js';
 import { WakeableSleep } from '../leader-election/wakeable-sleep.js';
 import type { LeaderTerm } from '../work-queue/work-queue.js';
+import type { CopiesProgress } from './decide-late-copies.js';
+import { COPY_WITHIN_MS, decideCopiesProgress, lateReplicas } from './decide-late-copies.js';
 import { decideSlots } from './decide-slots.js';
 import { MEMBER_REPORTS_EVERY_MS } from './slot-table.js';
 import type {
@@ -39,6 +41,8 @@ const LAST_ROUND_WITHIN_MS = 500;
 export class SlotLeader {
   private readonly news: WakeableSleep;
   private unownedNow: number | undefined;
+  private progress: CopiesProgress = new Map();
+  private late: readonly string[] = [];
   private beganAtMs = Number.NEGATIVE_INFINITY;
   /** When the slots were last seen as the store has them. */
   private seenAtMs = Number.NEGATIVE_INFINITY;
@@ -52,6 +56,11 @@ export class SlotLeader {
     return this.unownedNow;
   }
 
+  /** How many replicas get no slots because their copies do not become current; undefined while this replica does not lead. */
+  get lateReplicas(): number | undefined {
+    return this.unownedNow === undefined ? undefined : this.late.length;
+  }
+
   /**
    * Assigns until aborted. At a planned end it gives the slots of this replica away, which otherwise would wait for the next leader.
    * @throws SupersededError once a newer term has begun
@@ -63,6 +72,8 @@ export class SlotLeader {
     if (!assigner) return;
     const stopListening = table.onMembers(() => this.news.wake());
     this.beganAtMs = this.seenAtMs = clock.monotonicNow();
+    this.progress = new Map();
+    this.late = [];
     let { slots } = assigner;
     try {
       while (!signal.aborted) {
@@ -86,7 +97,8 @@ export class SlotLeader {
       const members = (await abortable(this.deps.table.members(), signal)).filter(isAsked);
       const isSeen = this.deps.clock.monotonicNow() - this.seenAtMs < CHECK_EVERY_MS;
       const known = isSeen ? slots : await this.assign(assigner, [], signal);
-      const changes = this.awaitsReports(known, members) ? [] : changesOf(known, members);
+      this.noteProgress(known, members);
+      const changes = this.awaitsReports(known, members) ? [] : changesOf(known, members, this.late);
       const next = changes.length > 0 ? await this.assign(assigner, changes, signal) : known;
       this.unownedNow = countUnowned(next, members);
       return next;
@@ -95,6 +107,19 @@ export class SlotLeader {
       if (!isAborted(signal)) this.deps.logger.warn('slots could not be assigned; trying again', { error });
       return slots;
     }
+  }
+
+  private noteProgress(slots: readonly AssignedSlot[], members: readonly SlotMember[]): void {
+    const { clock, logger } = this.deps;
+    const before = new Set(this.late);
+    this.progress = decideCopiesProgress(this.progress, { slots, members, nowMs: clock.monotonicNow() });
+    this.late = lateReplicas(this.progress);
+    for (const replica of this.late)
+      if (!before.delete(replica))
+        logger.warn('the copies of a replica do not become current; others get its slots', {
+          ...{ replica, waitedMs: COPY_WITHIN_MS },
+        });
+    for (const replica of before) logger.info('a replica may have slots again', { replica });
   }
 
   /** Whether the table knows of no copy, and more replicas may report: the first one would have to hold everything. */
@@ -124,12 +149,17 @@ export class SlotLeader {
 }
 
 /** Pure. */
-function changesOf(slots: readonly AssignedSlot[], members: readonly SlotMember[]): readonly SlotChange[] {
+function changesOf(
+  slots: readonly AssignedSlot[],
+  members: readonly SlotMember[],
+  late: readonly string[],
+): readonly SlotChange[] {
   const current = new Map(members.map((member) => [member.replica, new Set(member.current)]));
   const next = decideSlots({
     slots,
     replicas: [...current.keys()],
     isCurrent: (replica, slot) => current.get(replica)?.has(slot) === true,
+    isLate: (replica) => late.includes(replica),
     movesAtOnce: MOVES_AT_ONCE,
   });
   return next.flatMap(({ owner, standby }, slot) =>

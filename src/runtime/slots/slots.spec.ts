@@ -152,6 +152,27 @@ describe('replicas that share slots', () => {
     expect(late.owned + ofOthers()).toBe(COUNT);
   });
 
+  it('go on without one whose copies do not come, move slots past it, and try it again after five minutes', async () => {
+    const [a, b] = [new Replica('a').start(), new Replica('b').start()];
+    const refused = new Replica('c');
+    refused.copiesAtOnce = false;
+    refused.start();
+    await clock.advance(0);
+    await a.lead();
+    await clock.advance(10_000);
+    expect(a.leader.unowned).toBeGreaterThan(0);
+    await clock.advance(60_000);
+    expect([a.leader.unowned, a.leader.lateReplicas, a.owned + b.owned]).toEqual([0, 1, COUNT]);
+    const d = new Replica('d').start();
+    await clock.advance(1000);
+    expect(d.owned).toBeGreaterThan(1);
+    expect(refused.kept.at(-1)).toEqual([]);
+    refused.copiesAtOnce = true;
+    await clock.advance(300_000);
+    expect([a.leader.unowned, a.leader.lateReplicas]).toEqual([0, 0]);
+    expect(refused.owned).toBeGreaterThan(0);
+  });
+
   it('hand their slots over when they stop, before anything looks for them', async () => {
     const [, stopping] = await settled(['a', 'b', 'c', 'd']);
     seen = [];

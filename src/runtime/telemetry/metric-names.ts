@@ -29,6 +29,7 @@ export const METRICS = {
   leaderDepositions: 'rollkeeper_leader_depositions_total',
   slots: 'rollkeeper_slots',
   unownedSlots: 'rollkeeper_unowned_slots',
+  lateSlotReplicas: 'rollkeeper_late_slot_replicas',
   deployments: 'rollkeeper_deployments',
   rolloutPolicies: 'rollkeeper_rollout_policies',
   degradedDeployments: 'rollkeeper_degraded_deployments',

@@ -5,7 +5,7 @@ import { METRICS } from './metric-names.js';
 interface ObservedSlots {
   readonly held: { readonly begun: ReadonlySet<number> };
   readonly keeper: { readonly standbyCount: number };
-  readonly leader: { readonly unowned: number | undefined };
+  readonly leader: { readonly unowned: number | undefined; readonly lateReplicas: number | undefined };
 }
 
 /** Metrics of slots, for installations that have them; the leader alone reports how many are not served. */
@@ -26,5 +26,14 @@ export function observeSlots(meter: Meter, { held, keeper, leader }: ObservedSlo
     .addCallback((result) => {
       const { unowned } = leader;
       if (unowned !== undefined) result.observe(unowned);
+    });
+  meter
+    .createObservableGauge(METRICS.lateSlotReplicas, {
+      description:
+        'Replicas that get no slots because their copies do not become current, on the leader only',
+    })
+    .addCallback((result) => {
+      const { lateReplicas } = leader;
+      if (lateReplicas !== undefined) result.observe(lateReplicas);
     });
 }
