@@ -50,3 +50,18 @@ it('a RedisSlotTable counts a replica as alive on a server that has not seen its
   redis.disconnect();
   reader.close();
 });
+
+it('a RedisSlotTable counts a report of a later time than its own from now on, because the clock of a server may go back', async () => {
+  const keyPrefix = `test-${randomUUID()}:`;
+  const table = new RedisSlotTable({ url: inject('redisUrl'), keyPrefix });
+  const redis = new Redis(inject('redisUrl'));
+  await table.report('x', [1]);
+  const key = `{${keyPrefix}slots}:members`;
+  const timeOf = (report: string | null): number => (JSON.parse(report ?? '') as [number])[0];
+  const nowMs = timeOf(await redis.hget(key, 'x'));
+  await redis.hset(key, 'dead', JSON.stringify([nowMs + 1_000_000, 'another', '2']));
+  expect(await table.members()).toContainEqual({ replica: 'dead', current: [2] });
+  expect(timeOf(await redis.hget(key, 'dead')) - nowMs).toBeLessThan(500_000);
+  redis.disconnect();
+  table.close();
+});

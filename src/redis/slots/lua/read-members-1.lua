@@ -17,6 +17,11 @@ local living = {}
 local all = redis.call('HGETALL', members)
 for at = 1, #all, 2 do
   local replica, report = all[at], cjson.decode(all[at + 1])
+  if report[1] > now then
+    -- The clock went back, or this server's is behind that of the former one: the report counts from now on.
+    report[1] = now
+    redis.call('HSET', members, replica, cjson.encode(report))
+  end
   local isGone = now - report[1] > lives
   if not isGone and report[2] ~= '' and redis.call('PUBSUB', 'SHARDNUMSUB', alive .. replica)[2] == 0 then
     runId = runId or string.match(redis.call('INFO', 'server'), 'run_id:(%w+)') or ''
