@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
+import type { Informer } from '../../src/client/informer/index.js';
 import type { Activation, ActorRuntime } from '../../src/runtime/activation/index.js';
 import { followedBy } from '../../src/runtime/controller/sync-observer.js';
-import type { RunningReplica, SimulatedProcess } from '../../src/testing/simulation/index.js';
+import type { SimulatedProcess } from '../../src/testing/simulation/index.js';
 import { Pod } from '../../src/machinery/kubernetes/index.js';
 import type { Violation } from '../chaos/checkers/violation.js';
 import { ActivationChecks } from './activation-checks.js';
@@ -12,10 +13,9 @@ const KEY = 'default/web';
 function staleReplicas() {
   const violations: Violation[] = [];
   const pods = { type: Pod, hasSeen: () => false };
-  const replica = { manager: { informers: { all: () => [pods] } } };
   const checks = new ActivationChecks(
     (violation) => void violations.push(violation),
-    () => replica as unknown as RunningReplica,
+    () => [pods as unknown as Informer],
   );
   let token = 0;
   const runtime: Pick<ActorRuntime, 'activate'> = {

@@ -1,8 +1,8 @@
 import type { Informer } from '../../src/client/informer/index.js';
 import type { Activation, ActorRuntime } from '../../src/runtime/activation/index.js';
 import type { SyncObserver } from '../../src/runtime/index.js';
-import { newerResourceVersion, qualifiedResource } from '../../src/machinery/kubernetes/index.js';
-import type { RunningReplica, SimulatedProcess } from '../../src/testing/simulation/index.js';
+import { newerResourceVersion, parseKey, qualifiedResource } from '../../src/machinery/kubernetes/index.js';
+import type { SimulatedProcess } from '../../src/testing/simulation/index.js';
 import type { Violation } from '../chaos/checkers/violation.js';
 
 /** State of an actor that was settled is kept for so long: then every cache shows it. A little less, milliseconds. */
@@ -26,7 +26,8 @@ export class ActivationChecks {
 
   constructor(
     private readonly found: (violation: Violation) => void,
-    private readonly replicaOf: (process: SimulatedProcess) => RunningReplica | undefined,
+    /** The caches that a controller decides by. */
+    private readonly cachesOf: (process: SimulatedProcess, controller: string) => readonly Informer[],
   ) {}
 
   /** Watches the activations of a process. */
@@ -60,7 +61,7 @@ export class ActivationChecks {
   observer(process: SimulatedProcess): SyncObserver {
     return {
       begin: ({ controller, key }) => ({
-        decided: () => this.decided(process, `${controller} ${key}`),
+        decided: () => this.decided(process, controller, key),
       }),
     };
   }
@@ -99,16 +100,18 @@ export class ActivationChecks {
     });
   }
 
-  private decided(process: SimulatedProcess, name: string): void {
+  private decided(process: SimulatedProcess, controller: string, key: string): void {
+    const name = `${controller} ${key}`;
     const actor = this.actorOf(name);
     // A process that was paused goes on with an activation that another has overtaken. It may decide, but not write.
     if (actor.process !== process) return;
-    const replica = this.replicaOf(process);
+    const caches = this.cachesOf(process, controller);
+    const { namespace } = parseKey(key);
     for (const [resource, { atMs, version }] of actor.written) {
-      const cache = replica && cacheOf(replica, resource);
+      const cache = cacheOf(caches, resource);
       if (!cache || process.kernel.nowMs - atMs > REMEMBERED_MS) continue;
       this.checks += 1;
-      if (cache.hasSeen(version)) continue;
+      if (cache.hasSeen(version, namespace === undefined ? {} : { namespace })) continue;
       this.report('own writes', name, `${process.name} decides before it has seen ${resource} at ${version}`);
     }
   }
@@ -125,7 +128,7 @@ export class ActivationChecks {
 }
 
 /** One controller may cache a kind whole, and another a part of it. Only controllers that cache a part write what is cached twice. */
-function cacheOf({ manager: { informers } }: RunningReplica, resource: string): Informer | undefined {
-  const all = informers.all().filter(({ type }) => qualifiedResource(type) === resource);
+function cacheOf(caches: readonly Informer[], resource: string): Informer | undefined {
+  const all = caches.filter(({ type }) => qualifiedResource(type) === resource);
   return all.find(({ type }) => 'part' in type && type.part !== undefined) ?? all[0];
 }

@@ -13,7 +13,11 @@ export interface Examined {
   readonly world: World;
   /** Lets time pass, and judges every step of it. */
   passUntil(endMs: number): Promise<void>;
+  /** Lets time pass until a promise has settled, and judges every step of it. */
+  during<T>(work: Promise<T>): Promise<T>;
   found(violation: Violation): void;
+  /** Whether the run ends, because something was found, say: then no time passes any more. */
+  isOver(): boolean;
 }
 
 /**
@@ -55,9 +59,15 @@ export async function examineLeadership(examined: Examined): Promise<void> {
 
 const LOOK_EVERY_MS = 500;
 
-async function passedUntil(examined: Examined, isSo: () => boolean, withinMs: number): Promise<boolean> {
+/** Whether something comes true within a time, simulated milliseconds. */
+export async function passedUntil(
+  examined: Examined,
+  isSo: () => boolean,
+  withinMs: number,
+): Promise<boolean> {
   const { kernel } = examined.world;
   const endMs = kernel.nowMs + withinMs;
-  while (!isSo() && kernel.nowMs < endMs) await examined.passUntil(kernel.nowMs + LOOK_EVERY_MS);
+  while (!isSo() && !examined.isOver() && kernel.nowMs < endMs)
+    await examined.passUntil(kernel.nowMs + LOOK_EVERY_MS);
   return isSo();
 }

@@ -62,11 +62,12 @@ async function runSeeds(values: SimulationOptions): Promise<number> {
 
 /** Undefined: the seed's own. */
 function chosenPlan(
-  { beside, dense, redis, world }: SimulationOptions,
+  { beside, dense, redis, slots, world }: SimulationOptions,
   seed: number,
   troubledMs: number,
 ): Plan | undefined {
   const chosen = world && { world };
+  if (slots) return planOf(seed, troubledMs, { slots, ...chosen });
   if (redis) return planOf(seed, troubledMs, { way: 'redis', ...chosen });
   const plan = dense ? densePlanOf(seed, troubledMs) : undefined;
   if (beside === undefined) return plan ?? (chosen && planOf(seed, troubledMs, chosen));

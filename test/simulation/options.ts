@@ -12,6 +12,7 @@ Runs three replicas through the faults of a seed, in one process and on simulate
   --seconds N   for how long there are faults, in simulated seconds (default 60, of dense seeds 240)
   --steps N     ends after so many steps
   --world KIND  has Deployments of one kind: plain, policies, requests or lifetimes (default: by the seed)
+  --slots       spreads the namespaces over slots of three to five replicas, on a simulated Redis
   --redis       uses the real ioredis, BullMQ and Lua scripts, on a simulated Redis
   --beside REF  runs one or two of the replicas with the sources of another revision, and restarts change that
   --dense       makes a small world where most messages are late, doubled or lost
@@ -31,7 +32,7 @@ const NUMBERS = ['seed', 'count', 'seconds', 'steps', 'faults', 'workers'] as co
 export type SimulationOptions = Readonly<Record<(typeof NUMBERS)[number], number | undefined>> &
   Readonly<Record<'beside' | 'spans', string | undefined>> &
   Readonly<
-    Record<'trace' | 'whole' | 'shrink' | 'nightly' | 'redis' | 'dense' | 'once' | 'help', boolean>
+    Record<'trace' | 'whole' | 'shrink' | 'nightly' | 'redis' | 'slots' | 'dense' | 'once' | 'help', boolean>
   > & {
     readonly world: WorldKind | undefined;
   };
@@ -46,10 +47,12 @@ export function simulationOptionsOf(args: readonly string[]): SimulationOptions 
     options: {
       ...{ seed: number, count: number, seconds: number, steps: number, faults: number, workers: number },
       ...{ trace: flag, whole: flag, shrink: flag, nightly: flag, redis: flag, dense: flag, once: flag },
-      ...{ help: flag, beside: text, spans: text, world: text },
+      ...{ slots: flag, help: flag, beside: text, spans: text, world: text },
     },
   });
   const numbers = Object.fromEntries(NUMBERS.map((name) => [name, numberOf(name, values[name])]));
+  if (values.slots && (values.dense || values.faults !== undefined || values.beside !== undefined))
+    throw new Error('--slots is for single seeds of one version: dense ones do not coordinate by Redis');
   if (values.redis && (values.dense || values.faults !== undefined))
     throw new Error(
       '--redis is for single seeds: dense ones coordinate by the store in memory or by a Lease',

@@ -2,12 +2,14 @@ import { SeededRandom } from '../../src/machinery/clock/index.js';
 import type { Dice, FaultKind, PlannedFault } from '../../src/testing/simulation/index.js';
 import {
   FAULT_KINDS,
+  MEMBER_FAULT_KINDS,
   STORE_FAULT_KINDS,
   STORM,
   diceOf,
   planFaults,
 } from '../../src/testing/simulation/index.js';
 import { LIFETIME_NAMES, PLAIN_NAMES, POLICY_NAMES, REQUEST_NAMES } from './shapes.js';
+import { SLOTS } from './slots/slot-namespaces.js';
 
 export type { FaultKind } from '../../src/testing/simulation/index.js';
 
@@ -68,6 +70,10 @@ export interface Plan {
   readonly collectsGarbage?: boolean;
   /** @default 'plain' */
   readonly world?: WorldKind;
+  /** Over how many slots the namespaces are spread; only on a simulated Redis. @default they are not */
+  readonly slots?: number;
+  /** How many replicas there are at first. @default 3 */
+  readonly replicas?: number;
   readonly faults: readonly PlannedFault[];
   readonly acts: readonly PlannedAct[];
 }
@@ -86,6 +92,8 @@ export interface Chosen {
   readonly way?: Way;
   /** @default by chance */
   readonly world?: WorldKind;
+  /** Whether the namespaces are spread over slots. @default by chance, if nothing else is chosen */
+  readonly slots?: boolean;
 }
 
 /**
@@ -93,16 +101,20 @@ export interface Chosen {
  * @param troubledMs how long there are faults and users, simulated milliseconds
  */
 export function planOf(seed: number, troubledMs: number, chosen: Chosen = {}): Plan {
-  const { only, way = wayOf(seed) } = chosen;
+  const { only } = chosen;
+  const isByChance = only === undefined && chosen.way === undefined && chosen.world === undefined;
+  const slots = chosen.slots ?? (isByChance && hasSlots(seed));
+  const way = slots ? 'redis' : (chosen.way ?? wayOf(seed));
   const random = new SeededRandom(seed ^ 0x5eed);
   const chance = (): number => random.next();
-  const world = chosen.world ?? (only === undefined ? worldOf(seed) : 'plain');
+  const ofWorlds = only === undefined ? worldOf(seed) : 'plain';
+  const world = chosen.world ?? (slots && IS_DATED[ofWorlds] ? 'policies' : ofWorlds);
   const ofSeed = FAULT_KINDS.filter(() => chance() < 0.5).filter(
     (kind) => !IS_DATED[world] || kind !== JUMPS,
   );
   const ofRedis = new SeededRandom(seed ^ 0x4ed15);
   const ofStore = way === 'redis' ? STORE_FAULT_KINDS.filter(() => ofRedis.next() < 0.5) : [];
-  const kinds = only ?? [...ofSeed, ...ofStore];
+  const kinds = only ?? [...ofSeed, ...ofStore, ...(slots ? MEMBER_FAULT_KINDS : [])];
   const everyFaultMs = 300 + 5000 * chance() ** 2;
   const everyActMs = 300 + 3000 * chance();
   const usersStopMs = troubledMs - (new SeededRandom(seed ^ 0xea51).next() < 0.5 ? USERS_STOP_BEFORE_MS : 0);
@@ -114,7 +126,18 @@ export function planOf(seed: number, troubledMs: number, chosen: Chosen = {}): P
     const name = names[Math.floor(chance() * names.length)]!;
     acts.push({ atMs, act: actOf(chance(), world), name, dice: diceOf(random) });
   }
-  return { troubledMs, coordination: way, takeover, world, faults, acts };
+  const inSlots = slots ? { slots: SLOTS, replicas: replicasOf(seed) } : {};
+  return { troubledMs, coordination: way, takeover, world, ...inSlots, faults, acts };
+}
+
+/** One seed of twelve has slots. */
+function hasSlots(seed: number): boolean {
+  return new SeededRandom(seed ^ 0x510f5).next() < 1 / 12;
+}
+
+/** Three to five. */
+function replicasOf(seed: number): number {
+  return 3 + Math.floor(3 * new SeededRandom(seed ^ 0x4e9).next());
 }
 
 /** The API has the times of drains, waits and experiments by wall clocks: one that is far ahead makes them as much longer. */
@@ -129,7 +152,7 @@ const IS_DATED: Readonly<Record<WorldKind, boolean>> = {
  */
 export function planBesideOf(seed: number, troubledMs: number, world: WorldKind = worldOf(seed)): Plan {
   const known = IS_DATED[world] ? 'policies' : world;
-  return planOf(seed, troubledMs, { way: wayOfTwo(wayOf(seed)), world: known });
+  return planOf(seed, troubledMs, { way: wayOfTwo(wayOf(seed)), world: known, slots: false });
 }
 
 /** The Deployments of a seed: one of five is about requests, one of eight about lifetimes, and three of ten about other policies. */

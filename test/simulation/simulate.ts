@@ -7,14 +7,21 @@ import type {
   TraceLine,
 } from '../../src/testing/simulation/index.js';
 import { Faults, World } from '../../src/testing/simulation/index.js';
+import { RedisStore } from '../../src/testing/simulation/redis/world/redis-store.js';
 import { findLostChanges } from '../chaos/checkers/changes.js';
 import type { Violation } from '../chaos/checkers/violation.js';
 import { ActivationChecks } from './activation-checks.js';
 import { coordinationOf, prepareCluster } from './cluster.js';
+import type { Examined } from './exams.js';
 import { examineLeadership, examineLostQueue } from './exams.js';
 import { checkLeftovers, leftByEnded } from './leftovers.js';
 import type { Plan } from './plan.js';
 import { planOf } from './plan.js';
+import type { StoredTable } from './slots/slot-checks.js';
+import { SlotChecks } from './slots/slot-checks.js';
+import { examineSlots } from './slots/slot-exams.js';
+import { namespaceIn } from './slots/slot-namespaces.js';
+import { SweepWatch } from './slots/sweep-watch.js';
 import { StoreChecks } from './store-checks.js';
 import { Surroundings } from './surroundings.js';
 import { SimulatedSpans } from './spans.js';
@@ -106,6 +113,8 @@ class Simulation {
   private readonly plan: Plan;
   private readonly store: StoreChecks;
   private readonly activations: ActivationChecks;
+  private readonly slots: SlotChecks | undefined;
+  private readonly sweeps: SweepWatch | undefined;
   /** When they ended, simulated milliseconds; undefined once that has been judged. */
   private readonly ended = new Map<RunningReplica, number | undefined>();
   private readonly others: OtherReplicas | undefined;
@@ -124,23 +133,38 @@ class Simulation {
       isEmpty: this.surroundings.isEmpty,
       isOfUser: (uid) => this.users.deletedPods.has(uid),
     });
-    this.activations = new ActivationChecks(found, (process) =>
-      this.world.replicas.find((replica) => replica.process === process),
-    );
+    this.activations = new ActivationChecks(found, (process, controller) => {
+      const { manager } = this.world.replicas.find((each) => each.process === process) ?? {};
+      const { worksOn } = manager?.controllers.find((each) => each.controller.name === controller) ?? {};
+      // The caches of all namespaces, beside those of slots, are the manager's own.
+      return this.slots && worksOn !== 'slots' ? [] : (manager?.informers.all() ?? []);
+    });
+    const { slots } = this.plan;
+    if (slots !== undefined) {
+      const replicas = (): readonly RunningReplica[] => this.world.replicas;
+      const table = (): StoredTable => slotTableOf(this.world);
+      this.slots = new SlotChecks({ slots, found, replicas, table });
+      this.sweeps = new SweepWatch(found, () => this.world.kernel.nowMs);
+    }
     if (options.beside) this.others = new OtherReplicas(options.beside, (process) => this.portsOf(process));
   }
 
   static async create(options: SimulateOptions): Promise<Simulation> {
     const simulation = new Simulation(options);
     process.on('unhandledRejection', simulation.onRejection);
-    const { activations, others, store, surroundings } = simulation;
-    const { keepTrace, logger, seed } = options;
+    const { activations, others, slots, store, surroundings, sweeps } = simulation;
+    const { keepTrace, scriptText, seed } = options;
+    const logger = sweeps ? (name: string) => sweeps.logger(options.logger?.(name)) : options.logger;
     const { plan } = simulation;
+    const isPrepared = (plan.world ?? 'plain') !== 'plain' || plan.slots !== undefined;
+    const observe =
+      slots && ((request: readonly string[], reply: string) => slots.seeRequest(request, reply));
     simulation.world = await World.create({
-      ...{ seed, keepTrace, logger, coordination: coordinationOf(plan, options.scriptText) },
+      ...{ seed, keepTrace, logger, coordination: coordinationOf(plan, { scriptText, observe }) },
+      ...(plan.replicas !== undefined && { replicas: plan.replicas }),
       controllers: (ofReplica) => controllersOf(plan, ofReplica, surroundings.sessionsAt),
       webhooks: surroundings.webhooks,
-      ...((plan.world ?? 'plain') !== 'plain' && { before: (client) => prepareCluster(client, plan) }),
+      ...(isPrepared && { before: (client) => prepareCluster(client, plan) }),
       onChange: (change) => {
         store.see(change, simulation.world?.kernel.nowMs ?? 0);
         surroundings.see(change);
@@ -148,7 +172,10 @@ class Simulation {
       views: (process) => ({ actors: (actors) => activations.watch(process, actors) }),
       manager: (process) => {
         const { observers, takeover, tracing } = simulation.portsOf(process);
-        return { observers, leaderElection: { takeover }, ...(tracing && { tracing }) };
+        return {
+          ...{ observers, leaderElection: { takeover }, ...(tracing && { tracing }) },
+          ...(plan.slots !== undefined && { slots: plan.slots }),
+        };
       },
       startReplica: (process, world) => {
         if (options.spans) simulation.spans ??= new SimulatedSpans(world.kernel, world.api.process);
@@ -162,6 +189,7 @@ class Simulation {
       failPod: (pod) => world.nodes.fail(pod),
       takeGateway: (ms) => surroundings.takeGateway(ms),
       takeMesh: (ms) => surroundings.takeMesh(ms),
+      namespaceOf: namespaceIn(plan),
     });
     return simulation;
   }
@@ -175,7 +203,10 @@ class Simulation {
     if (this.isOver) return;
     kernel.note('plan', 'plan', 'no more faults');
     await this.during(faults.end());
+    this.slots?.setCalm(true);
+    this.sweeps?.begin();
     await this.rest();
+    this.slots?.setCalm(false);
     if (!this.isOver && this.store.keepsPods) {
       kernel.note('plan', 'plan', 'all sessions end');
       this.surroundings.endSessions();
@@ -193,7 +224,7 @@ class Simulation {
       ...{ seed: options.seed, plan, violations, faults: all },
       traceHash: world.kernel.trace.hash,
       faultCount: Object.values(all).reduce((sum, count) => sum + count, 0),
-      checks: store.checks + activations.checks,
+      checks: store.checks + activations.checks + (this.slots?.checks ?? 0),
       users: users.counts,
       steps: world.kernel.steps,
       simulatedMs: world.kernel.nowMs,
@@ -213,10 +244,10 @@ class Simulation {
 
   private portsOf(process: SimulatedProcess): Omit<ReplicaPorts, 'process' | 'connections' | 'coordination'> {
     const { activations, options, plan } = this;
-    const { collectsGarbage, takeover, world } = plan;
+    const { collectsGarbage, slots, takeover, world } = plan;
     return {
       takeover,
-      plan: { collectsGarbage, world, policies: world === 'policies' },
+      plan: { collectsGarbage, world, policies: world === 'policies', ...(slots !== undefined && { slots }) },
       actorsView: (actors) => activations.watch(process, actors),
       observers: [activations.observer(process)],
       sessionsAt: this.surroundings.sessionsAt,
@@ -287,16 +318,22 @@ class Simulation {
     const ended = this.world.replicas.filter(({ hasEnded }) => hasEnded);
     return [
       ...this.store.unrest(),
+      ...(this.slots?.unrest() ?? []),
       ...queues.flat(),
       ...(leaders === 1 ? [] : [`${leaders} replicas lead`]),
       ...ended.map(({ failure, process }) => `${process.name} has ended: ${errorMessage(failure)}`),
     ];
   }
 
-  /** The queues of the store; if there are none, those in the memory of the leader. */
+  /** The queues of the store, and those of slots; if there are none, those in the memory of the leader. */
   private queues(): readonly StoredQueue['queue'][] {
     const { replicas, store } = this.world;
-    if (this.plan.coordination !== 'leases') return store.queues.map(({ queue }) => queue);
+    const stored = store.queues.map(({ queue }) => queue);
+    if (this.slots) {
+      const all = replicas.flatMap(({ manager }) => manager.controllers);
+      return [...stored, ...all.flatMap(({ queue, worksOn }) => (worksOn === 'slots' ? [queue] : []))];
+    }
+    if (this.plan.coordination !== 'leases') return stored;
     const leader = replicas.find(({ manager }) => manager.isLeader);
     const queues = leader?.manager.controllers.map(({ queue }) => queue) ?? [];
     return queues.filter(({ name }) => !LOOKS_AGAIN.includes(name));
@@ -306,11 +343,41 @@ class Simulation {
   private async examine(): Promise<void> {
     const { options, plan, world } = this;
     const found = (violation: Violation): void => this.found(violation);
-    const examined = { world, found, passUntil: (endMs: number) => this.passUntil(endMs) };
+    const examined = {
+      ...{ world, found, passUntil: (endMs: number) => this.passUntil(endMs) },
+      during: <T>(work: Promise<T>) => this.during(work),
+      isOver: () => this.isOver,
+    };
     const which = world.kernel.randomOf('exam').next();
     world.kernel.note('plan', 'plan', `exams of seed ${options.seed}`);
     if (plan.coordination !== 'leases') await examineLostQueue(examined, which);
+    if (!this.isOver) await this.examineSlots(examined);
     if (!this.isOver) await examineLeadership(examined);
+    if (!this.isOver && this.slots) await this.restAgain(this.slots);
+  }
+
+  private async examineSlots(examined: Examined): Promise<void> {
+    const { slots, store, users, world } = this;
+    if (!slots) return;
+    const random = world.kernel.randomOf('exam of slots');
+    await examineSlots({
+      ...{ ...examined, slots, dice: [random.next(), random.next()] },
+      deployments: () => store.replay.deployments.values(),
+      changeAll: () => {
+        for (const { name, wish } of users.last()) {
+          const size = (wish?.replicas ?? 0) > 0 ? 0 : 0.99;
+          if (wish) void users.act({ act: 'scale', atMs: 0, name, dice: [size, 0, 0, 0] });
+        }
+      },
+    });
+    if (!this.isOver) await this.rest();
+  }
+
+  /** The replicas that were paused in an exam come to rest with the others. */
+  private async restAgain(slots: SlotChecks): Promise<void> {
+    slots.setCalm(true);
+    await this.rest();
+    slots.setCalm(false);
   }
 
   /** Stops everything, and leaves it time to end. */
@@ -330,6 +397,7 @@ class Simulation {
 
   private judgeStep(): void {
     this.judgeLeaders();
+    this.slots?.judge(this.world.kernel.nowMs);
     for (const replica of this.world.replicas) {
       if (!replica.hasEnded) continue;
       const { nowMs } = this.world.kernel;
@@ -361,6 +429,11 @@ class Simulation {
     this.world.kernel.note('checks', 'checks', `${violation.check}: ${violation.problem}`);
     this.violations.push({ ...violation, atMs: nowMs, step: steps });
   }
+}
+
+/** Read as it is stored: only a simulated Redis has one. */
+function slotTableOf({ store }: World): StoredTable {
+  return store instanceof RedisStore ? store.slotTable : new Map();
 }
 
 function leadsNow({ manager, process }: RunningReplica): boolean {

@@ -11,7 +11,6 @@ import { MESH_ORIGIN } from './cluster.js';
 import type { PlannedAct } from './plan.js';
 import { cannotBecomeReady, imageWith, shapeOf } from './shapes.js';
 
-const NAMESPACE = 'default';
 const P = 'rollkeeper.dev/';
 const REVISION = 'deployment.kubernetes.io/revision';
 
@@ -23,6 +22,8 @@ interface Surroundings {
   readonly takeGateway: (ms: number) => void;
   /** No webhook of the mesh answers for so long, milliseconds. */
   readonly takeMesh: (ms: number) => void;
+  /** The namespace of a Deployment. */
+  readonly namespaceOf: (name: string) => string;
 }
 
 /** The longest times without a gateway, and without a mesh, milliseconds. */
@@ -115,15 +116,16 @@ export class Users {
         return this.undo(name);
       case 'delete':
         return this.send(name, act, async () => {
-          await this.client.delete(Deployment, { namespace: NAMESPACE, name });
+          await this.client.delete(Deployment, this.refOf(name));
           return undefined;
         });
       case 'delete a pod':
       case 'fail a pod': {
         const pod = await this.aPodOf(name, first);
+        const { namespace } = this.refOf(name);
         if (pod) this.deletedPods.add(pod.metadata.uid ?? '');
         if (pod && act === 'fail a pod') this.surroundings.failPod(pod);
-        else if (pod) await this.client.delete(Pod, { namespace: NAMESPACE, name: pod.metadata.name });
+        else if (pod) await this.client.delete(Pod, { namespace, name: pod.metadata.name });
       }
     }
   }
@@ -131,7 +133,8 @@ export class Users {
   private create(name: string, chance: number): Promise<void> {
     const { meshed = false, minReadySeconds, mostReplicas, need, policies, strategy } = shapeOf(name);
     const replicas = 1 + Math.floor(chance * mostReplicas);
-    const object = aDeployment({ name, replicas, image: this.nextImage(), strategy, minReadySeconds });
+    const of = { ...this.refOf(name), image: this.nextImage() };
+    const object = aDeployment({ ...of, replicas, strategy, minReadySeconds });
     object.metadata.annotations = {
       ...policies,
       ...(policies?.[`${P}strategy`] === 'blue-green' && { [`${P}active-service`]: name }),
@@ -154,20 +157,20 @@ export class Users {
     if (shapeOf(name).need !== 'route') return;
     this.edits += 1;
     const body = { spec: { hostnames: [hostOfEdit(this.edits)] } };
-    await this.client.patch(HTTPRoute, { namespace: NAMESPACE, name }, { type: 'merge', body });
+    await this.client.patch(HTTPRoute, this.refOf(name), { type: 'merge', body });
   }
 
   private patch(name: string, operation: string, body: unknown): Promise<void> {
     const patch = { type: 'strategic', body } as const;
     return this.send(name, operation, () =>
-      this.client.patch<Deployment>(Deployment, { namespace: NAMESPACE, name }, patch),
+      this.client.patch<Deployment>(Deployment, this.refOf(name), patch),
     );
   }
 
   /** As `kubectl rollout undo` does: the template of the revision before the newest. */
   private async undo(name: string): Promise<void> {
     const { items } = await this.client.list<ReplicaSet>(ReplicaSet, {
-      namespace: NAMESPACE,
+      namespace: this.surroundings.namespaceOf(name),
       labelSelector: `app=${name}`,
     });
     const template = items.toSorted((a, b) => revisionOf(b) - revisionOf(a))[1]?.spec.template;
@@ -175,14 +178,12 @@ export class Users {
     const { 'pod-template-hash': _, ...labels } = template.metadata?.labels ?? {};
     const value = { ...template, metadata: { ...template.metadata, labels } };
     const patch = { type: 'json', body: [{ op: 'replace', path: '/spec/template', value }] } as const;
-    await this.send(name, 'undo', () =>
-      this.client.patch<Deployment>(Deployment, { namespace: NAMESPACE, name }, patch),
-    );
+    await this.send(name, 'undo', () => this.client.patch<Deployment>(Deployment, this.refOf(name), patch));
   }
 
   private async aPodOf(name: string, chance: number): Promise<Pod | undefined> {
     const { items } = await this.client.list<Pod>(Pod, {
-      namespace: NAMESPACE,
+      namespace: this.surroundings.namespaceOf(name),
       labelSelector: `app=${name}`,
     });
     return items[Math.floor(chance * items.length)];
@@ -216,12 +217,16 @@ export class Users {
   /** Finds out the outcome of a change whose answer was lost. */
   private async lookAgain(name: string): Promise<void> {
     try {
-      const object = await this.client.get<Deployment>(Deployment, { namespace: NAMESPACE, name });
+      const object = await this.client.get<Deployment>(Deployment, this.refOf(name));
       this.acknowledge(name, 'a change without an answer', object);
     } catch (error) {
       if (!isNotFound(error)) throw error;
       this.acknowledge(name, 'a change without an answer', undefined);
     }
+  }
+
+  private refOf(name: string): { readonly namespace: string; readonly name: string } {
+    return { namespace: this.surroundings.namespaceOf(name), name };
   }
 
   private nextImage(): string {

@@ -34,14 +34,20 @@ export const STORE_FAULT_KINDS = [
   'connections to the store are half open',
 ] as const;
 
+/** The kinds of a world whose replicas come and go: with slots, say, each of them moves some. */
+export const MEMBER_FAULT_KINDS = ['a replica joins', 'a replica leaves for a while'] as const;
+
+/** One of {@link MEMBER_FAULT_KINDS}. */
+export type MemberFaultKind = (typeof MEMBER_FAULT_KINDS)[number];
+
 /** One of {@link STORE_FAULT_KINDS}. */
 export type StoreFaultKind = (typeof STORE_FAULT_KINDS)[number];
 
 /** Every message of all processes may be lost, broken, doubled and late, until the next storm. Only dense plans have it. */
 export const STORM = 'all messages are at risk';
 
-/** One of {@link FAULT_KINDS} or {@link STORE_FAULT_KINDS}, or {@link STORM}. */
-export type FaultKind = (typeof FAULT_KINDS)[number] | StoreFaultKind | typeof STORM;
+/** One of {@link FAULT_KINDS}, {@link STORE_FAULT_KINDS} or {@link MEMBER_FAULT_KINDS}, or {@link STORM}. */
+export type FaultKind = (typeof FAULT_KINDS)[number] | StoreFaultKind | MemberFaultKind | typeof STORM;
 
 /** Chances of one event: it draws from nothing else, so that an event stays what it is when others are left out. */
 export type Dice = readonly [number, number, number, number];

@@ -7,6 +7,10 @@ import type { World } from './world.js';
 /** A watch is held for no longer than a silent one is noticed, milliseconds. */
 const MOST_HELD_MS = 20_000;
 const MINUTE_MS = 60_000;
+/** A replica that leaves for a while comes back after this time, milliseconds. */
+const AWAY_MS = [2000, 20_000] as const;
+/** No replica joins these. */
+const MOST_REPLICAS = 5;
 const CREATION = /\/pods$/;
 
 /** The effects of these are counted in their place: each message, watch, answer and write that they strike. */
@@ -112,6 +116,14 @@ export class Faults {
     'a replica is paused': ([which, , , long]) =>
       this.paused(this.replica(which), 500 + MINUTE_MS * long ** 4),
     'a replica is restarted': ([which]) => this.stopped(which),
+    'a replica joins': () => {
+      const { length } = this.world.replicas;
+      if (length < MOST_REPLICAS) void this.world.startReplica(length);
+    },
+    'a replica leaves for a while': ([which, , , long]) => {
+      const [least, most] = AWAY_MS;
+      this.stopped(which, least + (most - least) * long);
+    },
     'the store is paused': ([, , , long]) => this.paused(this.world.store.process, 300 + 8000 * long ** 2),
     'the store loses its queues': () => {
       this.lostLeaseAtMs = this.world.kernel.nowMs;
@@ -189,14 +201,17 @@ export class Faults {
     if (index >= 0) this.later(downMs, () => this.restart(index));
   }
 
-  private stopped(which: number): void {
+  /** @param awayMs it stays away for so long once it has ended */
+  private stopped(which: number, awayMs = 0): void {
     const index = this.world.replicas.findIndex(({ process }) => process === this.replica(which));
     const replica = this.world.replicas[index]!;
     replica.stop();
     const restartOnceEnded = (): void => {
       if (this.world.replicas[index] !== replica) return;
-      if (replica.hasEnded || !replica.process.isAlive) this.restart(index);
-      else this.later(500, restartOnceEnded);
+      const isOver = replica.hasEnded || !replica.process.isAlive;
+      if (!isOver) this.later(500, restartOnceEnded);
+      else if (awayMs === 0) this.restart(index);
+      else this.later(awayMs, () => this.restart(index));
     };
     this.later(500, restartOnceEnded);
   }

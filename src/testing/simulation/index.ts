@@ -1,7 +1,14 @@
 export { ApiNetwork } from './api-network.js';
 export type { ApiTrouble } from './api-network.js';
-export { FAULT_KINDS, STORE_FAULT_KINDS, STORM, diceOf, planFaults } from './fault-kinds.js';
-export type { Dice, FaultKind, PlannedFault, StoreFaultKind } from './fault-kinds.js';
+export {
+  FAULT_KINDS,
+  MEMBER_FAULT_KINDS,
+  STORE_FAULT_KINDS,
+  STORM,
+  diceOf,
+  planFaults,
+} from './fault-kinds.js';
+export type { Dice, FaultKind, MemberFaultKind, PlannedFault, StoreFaultKind } from './fault-kinds.js';
 export { Faults } from './faults.js';
 export { Kernel } from './kernel.js';
 export type { CompletionOwner, KernelOptions, Pending } from './kernel.js';

@@ -30,7 +30,7 @@ export interface ReplicaOptions {
 /** A replica as the world and its checks see it. It may be of another version of the product. */
 export interface RunningReplica {
   readonly process: SimulatedProcess;
-  readonly manager: Pick<ControllerManager, 'isLeader' | 'controllers' | 'informers'>;
+  readonly manager: Pick<ControllerManager, 'controllers' | 'informers' | 'isLeader' | 'tellsOf'>;
   /** Undefined while it runs or was stopped; otherwise why it ended. */
   readonly failure: unknown;
   readonly hasEnded: boolean;

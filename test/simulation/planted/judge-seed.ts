@@ -3,12 +3,11 @@ import { silentLogger } from '../../../src/machinery/logging/index.js';
 import type { Way } from '../plan.js';
 import { planOf, wayOf } from '../plan.js';
 import { simulate } from '../simulate.js';
+import { SWEPT } from '../slots/sweep-watch.js';
 import type { WorldBug } from './planted-bug.js';
 
 /** How long there are faults and users, simulated milliseconds. */
 const TROUBLED_MS = 20_000;
-/** The leader's safety net against lost keys says this, and has to say it never: `UnqueuedSweep`. */
-const SWEPT = 'a key had to be queued and was not; it is added';
 
 /**
  * The first problem that a run of the seed shows under these kinds of faults; undefined if it shows none.
@@ -16,7 +15,7 @@ const SWEPT = 'a key had to be queued and was not; it is added';
  */
 export async function problemOf(
   seed: number,
-  { under, world }: Pick<WorldBug, 'under' | 'world'>,
+  { slots = false, under, world }: Pick<WorldBug, 'slots' | 'under' | 'world'>,
   scriptText?: (text: string) => string,
 ): Promise<string | undefined> {
   let swept: string | undefined;
@@ -30,7 +29,7 @@ export async function problemOf(
   const { violations } = await simulate({
     seed,
     plan: planOf(seed, TROUBLED_MS, {
-      ...{ only: under, way: scriptText ? 'redis' : withoutRedis(wayOf(seed)) },
+      ...{ only: under, slots, way: scriptText ? 'redis' : withoutRedis(wayOf(seed)) },
       ...(world && { world }),
     }),
     ...(scriptText && { scriptText }),

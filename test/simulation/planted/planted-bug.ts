@@ -26,6 +26,8 @@ export interface WorldBug extends PlantedBug {
   readonly under: readonly FaultKind[];
   /** @default 'plain' */
   readonly world?: WorldKind;
+  /** Whether it is sought with slots, on a simulated Redis. @default false */
+  readonly slots?: boolean;
   /** The number of seeds within which it must be found, from the first on. */
   readonly withinSeeds: number;
 }

@@ -30,4 +30,14 @@ export const REDIS_BUGS: readonly WorldBug[] = [
     from: "if stored[3] and not isOurs then redis.call('HSET', actorKey, 'interrupted', '1') end",
     to: "redis.call('HDEL', actorKey, 'intents')",
   },
+  {
+    name: 'lua-slots-of-any-term',
+    breaks: 'The script that assigns slots lets a former leader assign them',
+    under: ['a replica is paused', 'the store is paused'],
+    slots: true,
+    withinSeeds: 8,
+    file: 'src/redis/slots/lua/assign-slots-1.lua',
+    from: 'if current[1] ~= epoch or current[2] ~= holder then',
+    to: 'if not current[1] then',
+  },
 ];

@@ -32,6 +32,8 @@ export interface ReplicaPlan {
   readonly policies?: boolean;
   /** The Deployments of the world. @default by `policies` */
   readonly world?: WorldKind;
+  /** Over how many slots the namespaces are spread. @default they are not */
+  readonly slots?: number;
 }
 
 /** The parts of a world that all replicas of a version share. */
@@ -172,7 +174,10 @@ export function startReplica(ports: ReplicaPorts): Promise<RunningReplica> {
     coordination: factory ? (parts) => factory({ ...parts, actorsView }) : 'leases',
     api: { connectionsOf: () => askedHere(connections) } as unknown as ApiNetwork,
     ownSteps: isOnRedis,
-    manager: { observers, leaderElection: { takeover }, ...(tracing && { tracing }) },
+    manager: {
+      ...{ observers, leaderElection: { takeover }, ...(tracing && { tracing }) },
+      ...(plan.slots !== undefined && { slots: plan.slots }),
+    },
     ...(logger && { logger }),
   });
 }

@@ -12,11 +12,12 @@ import { ProcessGlobals } from './process-globals.js';
 import { RedisLinks } from './redis-links.js';
 import type { DelayedKey } from '@rollkeeper/runtime/work-queue/queue-inspection';
 import type { Reply } from '../resp/reply.js';
-import { DoubleReply, PairsReply } from '../resp/reply.js';
+import { DoubleReply, MapReply, PairsReply } from '../resp/reply.js';
 
-/** The keys of queues and of the lease; all other state outlives a fault, see {@link WorldStore.loseQueues}. */
-const LOST = /^\{[^{}:]+:queue:|:lease:/;
+/** The keys of queues, of the lease and of slots; all other state outlives a fault, see {@link WorldStore.loseQueues}. */
+const LOST = /^\{[^{}:]+:queue:|:lease:|:slots-\d+/;
 const QUEUE = /^\{[^{}:]+:queue:[^{}:]+\}/;
+const SLOT_TABLE = /:slots-\d+$/;
 const ACTOR = /^\{[^{}:]+:actor:(?<controller>[^{}:]+):(?<key>[^{}]+)\}$/;
 /** How long a restart takes, milliseconds. */
 const DOWN_MS = 1500;
@@ -27,6 +28,8 @@ const LOST_WRITES_MS = 1000;
 export interface RedisStoreOptions {
   /** Replaces the text of a script: one with a bug. @default as it is */
   readonly scriptText?: (text: string) => string;
+  /** Called with each request, and with its reply as the wire has it. @default nothing */
+  readonly observe?: (request: readonly string[], reply: string) => void;
 }
 
 /**
@@ -47,7 +50,7 @@ export class RedisStore implements WorldStore {
   constructor(
     readonly process: SimulatedProcess,
     private readonly network: Network,
-    { scriptText }: RedisStoreOptions = {},
+    { observe = () => undefined, scriptText }: RedisStoreOptions = {},
   ) {
     const { kernel } = process;
     const globals = new ProcessGlobals(kernel);
@@ -57,7 +60,10 @@ export class RedisStore implements WorldStore {
     });
     this.server = new SimulatedRedis({
       ...{ clock: process.clock, clientClock: globals.clock, name: 'world', network: this.links, scriptText },
-      observe: (connection, request, reply) => this.note(connection, request, reply),
+      observe: (connection, request, reply) => {
+        this.note(connection, request, reply);
+        observe(request, reply);
+      },
     });
     this.giveBack = globals.take();
   }
@@ -127,6 +133,14 @@ export class RedisStore implements WorldStore {
     this.full = 0;
     this.start();
     this.links.heal();
+  }
+
+  /** The fields of the table of slots, which has only one number of them; none if there is no table. */
+  get slotTable(): ReadonlyMap<string, string> {
+    const key = this.keys().find((name) => SLOT_TABLE.test(name));
+    const fields = key === undefined ? undefined : this.server.ask('HGETALL', key);
+    const flat = fields instanceof MapReply ? (fields.flat as readonly string[]) : [];
+    return new Map(Array.from({ length: flat.length / 2 }, (_, at) => [flat[2 * at]!, flat[2 * at + 1]!]));
   }
 
   unanswered(): (readonly [ActorId, number])[] {
