@@ -93,6 +93,18 @@ describe('a DaemonSet under policies', () => {
     expect(lab.versions).toBe('2 2 2 2');
   });
 
+  it('gets the strategy OnDelete again before its controller observes that a person changed it', async () => {
+    const lab = await DaemonLab.rolledOut({ steps: '1; approve' });
+    await lab.image('db:2');
+    lab.change(({ spec }) => {
+      spec.updateStrategy = { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1 } };
+    });
+    await lab.syncOurs();
+    expect(lab.set.spec.updateStrategy?.type).toBe('OnDelete');
+    await lab.rest();
+    expect(lab.versions).toBe('2 1 1 1');
+  });
+
   it('does not begin during a freeze', async () => {
     const lab = await DaemonLab.rolledOut({ steps: '2; approve', freeze: 'inventory' });
     await lab.image('db:2');

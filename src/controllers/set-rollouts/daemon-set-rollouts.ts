@@ -3,7 +3,13 @@ import { stringifyJson } from '@rollkeeper/machinery/kubernetes';
 import type { ControllerDefinition } from '@rollkeeper/runtime';
 import { DaemonSet } from '@rollkeeper/runtime';
 import type { ReadableDaemonSet } from './daemon-set-view.js';
-import { isDaemonSetObserved, maxUnavailableNodes, sharedPods, viewDaemonSet } from './daemon-set-view.js';
+import {
+  hasRevision,
+  isDaemonSetObserved,
+  maxUnavailableNodes,
+  sharedPods,
+  viewDaemonSet,
+} from './daemon-set-view.js';
 import { decideShare } from './decide-share.js';
 import type { DecidedSet } from './decide-set.js';
 import type { SetKind, SetMove } from './set-kind.js';
@@ -21,6 +27,7 @@ const DAEMON_SETS: SetKind = {
   isPerNode: true,
   heldBy: ['spec', 'updateStrategy', 'type'],
   isObserved: (parts) => isDaemonSetObserved(parts),
+  isRevisionKnown: (parts) => hasRevision(parts),
   view: (parts, nowMs) => viewDaemonSet(parts, nowMs),
   usual: '"RollingUpdate"',
   original: (set) => stringifyJson(typeOf(asDaemonSet(set))),

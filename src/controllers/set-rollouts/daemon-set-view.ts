@@ -21,9 +21,14 @@ export interface DaemonSetParts {
 }
 
 /** Whether the set's controller has observed it, and made the revision of its template. */
-export function isDaemonSetObserved({ revisions, set }: Pick<DaemonSetParts, 'revisions' | 'set'>): boolean {
-  const isSeen = (set.status?.observedGeneration ?? 0) >= (set.metadata.generation ?? 0);
-  return isSeen && updateOf(set, revisions) !== undefined;
+export function isDaemonSetObserved(parts: Pick<DaemonSetParts, 'revisions' | 'set'>): boolean {
+  const { metadata, status } = parts.set;
+  return (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0) && hasRevision(parts);
+}
+
+/** Whether there is a revision of its template. */
+export function hasRevision({ revisions, set }: Pick<DaemonSetParts, 'revisions' | 'set'>): boolean {
+  return updateOf(set, revisions) !== undefined;
 }
 
 /**

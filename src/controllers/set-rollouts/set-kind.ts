@@ -35,6 +35,8 @@ export interface SetKind {
   readonly heldBy: readonly string[];
   /** Whether the set's controller has observed it, and its revision is known: before that nothing can be decided. */
   isObserved(parts: SetParts): boolean;
+  /** Whether the revision of its template is known, although its controller has not observed it: by hand it may be held less than decided. */
+  isRevisionKnown(parts: SetParts): boolean;
   view(parts: SetParts, nowMs: number): SetView;
   /** Why no setting can be followed, because of the update strategy. @default they can */
   strategyProblem?(set: ReadableSet): string | undefined;

@@ -42,7 +42,7 @@ import { decideSet } from './decide-set.js';
 import { readKeptState } from './kept-state.js';
 import { StrategiesOfOthers, leftUnnoted } from './left-unnoted.js';
 import { isHeldHere, ownerOfField } from './partition-owner.js';
-import type { SetKind } from './set-kind.js';
+import type { SetKind, SetMove } from './set-kind.js';
 import type { SetNodes } from './set-nodes.js';
 import { setNodes } from './set-nodes.js';
 import type { SetObject, SetView } from './set-view.js';
@@ -101,6 +101,8 @@ type Context = ReconcileContext<SetObject>;
 
 interface AskedSet {
   readonly as: 'asked';
+  /** False: its controller has not observed its latest form, so that nothing but a hold may be written. */
+  readonly isObserved: boolean;
   readonly of: SetKind;
   readonly set: ReadableSet;
   readonly view: SetView;
@@ -157,12 +159,14 @@ async function observe(
     ...{ set, revisions: owned(ControllerRevision), pods: owned(Pod) },
     ...(nodes !== 'refused' && { nodes }),
   };
-  if (!of.isObserved(parts)) return undefined;
+  const isObserved = of.isObserved(parts);
+  const isHeld = readKeptState(set.metadata).original !== undefined;
+  if (!isObserved && !(isHeld && of.isRevisionKnown(parts))) return undefined;
   const view = of.view(parts, nowMs);
   const namespaceAnnotations = dependencies.defaultsOf(namespace);
   const names = asksForRequest(annotations ?? {}) ? await trustInNames(client, signal) : undefined;
   const isNew = (readKeptState(set.metadata).status.observedGeneration ?? 0) < (set.metadata.generation ?? 0);
-  const live = isNew ? await readLive(set, of, context) : undefined;
+  const live = isNew && isObserved ? await readLive(set, of, context) : undefined;
   const manager = live && lastManagerOfTemplate(live.metadata.managedFields);
   const strategyProblem = of.strategyProblem?.(set);
   const known: SetContext = {
@@ -175,7 +179,7 @@ async function observe(
     ...(manager !== undefined && { templateManager: manager }),
     ...(strategyProblem !== undefined && { strategyProblem }),
   };
-  const seen = { as: 'asked', of, set, view, context: known } as const;
+  const seen = { as: 'asked', isObserved, of, set, view, context: known } as const;
   const problem = mayMove(seen) ? ownerProblem(of, live ?? (await readLive(set, of, context))) : undefined;
   return problem ? { ...seen, context: { ...known, problem } } : seen;
 }
@@ -252,11 +256,12 @@ async function checksOf(
 }
 
 function decide(seen: AskedSet): Decided<PlannedSet> & { plan: PlannedSet } {
-  const { context, of, set, view } = seen;
+  const { context, isObserved, of, set, view } = seen;
   const decided = decideSet(view, context);
   const { notes, revisionChanges, setChanges, template } = decided;
   const isOurs = context.problem === undefined && context.strategyProblem === undefined;
   const move = isOurs ? of.move(set, view, decided) : { replace: [], summary: '' };
+  if (!isObserved) return decideToHold(seen, move);
   const plan: SetPlan = {
     ...{ kind: of.kind, set, revisionChanges, setChanges, notes },
     ...(template && { template }),
@@ -268,6 +273,26 @@ function decide(seen: AskedSet): Decided<PlannedSet> & { plan: PlannedSet } {
   return {
     decision: { branch: 'set-rollout', summary, changes: summary !== '' },
     plan: { plan, seen, decided },
+  };
+}
+
+/**
+ * A person may have changed the strategy in the middle of a rollout: the set is held again at once, because its own controller replaces a pod
+ * when it observes the change. The rest is decided after that.
+ */
+function decideToHold(
+  seen: AskedSet,
+  { strategy, summary }: SetMove,
+): Decided<PlannedSet> & { plan: PlannedSet } {
+  const { of, set } = seen;
+  const isHold = strategy?.isFirst === true;
+  const plan: SetPlan = {
+    ...{ kind: of.kind, set, revisionChanges: [], setChanges: {}, notes: [], replace: [] },
+    ...(isHold && { strategy }),
+  };
+  return {
+    decision: { branch: 'set-held-again', summary: isHold ? summary : '', changes: isHold },
+    plan: { plan, seen },
   };
 }
 

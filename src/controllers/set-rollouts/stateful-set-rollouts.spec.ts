@@ -45,6 +45,44 @@ describe('a StatefulSet under policies', () => {
     expect(lab.set.status?.currentRevision).toBe(lab.set.status?.updateRevision);
   });
 
+  it('is held again before its controller observes that a person let all pods go in the middle of a rollout', async () => {
+    const lab = await SetLab.rolledOut({ steps: '1; approve' });
+    await lab.image('db:2');
+    expect(lab.partition).toBe(3);
+    lab.change(({ spec }) => {
+      spec.updateStrategy = { type: 'RollingUpdate', rollingUpdate: { partition: 0 } };
+    });
+    await lab.syncOurs();
+    expect(lab.partition).toBe(3);
+    await lab.rest();
+    expect(lab.versions).toBe('1 1 1 2');
+    await lab.annotate('approve', 'ann');
+    expect(lab.versions).toBe('2 2 2 2');
+  });
+
+  it('lets no pods that it is scaled by be of a version that has not come so far', async () => {
+    const lab = await SetLab.rolledOut({ steps: '1; approve' });
+    await lab.image('db:2');
+    lab.change(({ spec }) => {
+      spec.replicas = 8;
+    });
+    await lab.syncOurs();
+    await lab.rest();
+    expect(lab.versions).toBe('1 1 1 2 1 1 1 2');
+  });
+
+  it('goes on from a changed partition only after its controller has observed it', async () => {
+    const lab = await SetLab.rolledOut({ steps: '1; approve' });
+    await lab.image('db:2');
+    lab.change(({ metadata, spec }) => {
+      metadata.annotations = { ...metadata.annotations, [`${P}approve`]: 'ann' };
+      spec.updateStrategy = { type: 'RollingUpdate', rollingUpdate: { partition: 4 } };
+    });
+    await lab.syncOurs();
+    expect(lab.partition).toBe(4);
+    expect(lab.set.metadata.annotations).toHaveProperty([`${P}approve`]);
+  });
+
   it('does not begin during a freeze', async () => {
     const lab = await SetLab.rolledOut({ 'on-failure': 'rollback', freeze: 'inventory' });
     await lab.image('db:2');

@@ -11,7 +11,13 @@ import type { SetRolloutsOptions } from './set-rollouts.js';
 import { createSetRollouts } from './set-rollouts.js';
 import type { SetObject, SetView } from './set-view.js';
 import type { ReadableStatefulSet } from './stateful-set-view.js';
-import { isStatefulSetObserved, partitionOf, placedPods, viewStatefulSet } from './stateful-set-view.js';
+import {
+  hasKnownRevision,
+  isStatefulSetObserved,
+  partitionOf,
+  placedPods,
+  viewStatefulSet,
+} from './stateful-set-view.js';
 
 /** A set of this kind is a StatefulSet. */
 const asStatefulSet = (set: DeepReadonly<SetObject>): ReadableStatefulSet => set;
@@ -20,6 +26,7 @@ const STATEFUL_SETS: SetKind = {
   kind: StatefulSet,
   heldBy: ['spec', 'updateStrategy', 'rollingUpdate', 'partition'],
   isObserved: (parts) => isStatefulSetObserved(parts),
+  isRevisionKnown: (parts) => hasKnownRevision(parts),
   view: (parts, nowMs) => viewStatefulSet(parts, nowMs),
   strategyProblem: (set) =>
     isOnDelete(asStatefulSet(set)) ? 'needs spec.updateStrategy.type RollingUpdate' : undefined,

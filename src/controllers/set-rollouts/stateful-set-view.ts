@@ -1,6 +1,8 @@
 import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
+import { semanticEqual } from '@rollkeeper/machinery/kubernetes';
 import type { StatefulSet } from '@rollkeeper/runtime';
 import { REVISION_LABEL } from '../shared/index.js';
+import { templateOf } from '../revisions/decide-revisions.js';
 import { ordinalOfName } from '../statefulset/identity.js';
 import type { PlacedPod } from './decide-partition.js';
 import type { ReadablePod, ReadableRevision, SetView } from './set-view.js';
@@ -23,6 +25,12 @@ export function isStatefulSetObserved({
   const { observedGeneration = 0, updateRevision } = set.status ?? {};
   const isKnown = revisions.some((revision) => revision.metadata.name === updateRevision);
   return isKnown && observedGeneration >= (set.metadata.generation ?? 0);
+}
+
+/** Whether the update that its controller has observed is still of the template that it asks for. */
+export function hasKnownRevision({ revisions, set }: Pick<StatefulSetParts, 'revisions' | 'set'>): boolean {
+  const update = revisions.find(({ metadata }) => metadata.name === set.status?.updateRevision);
+  return update !== undefined && semanticEqual(templateOf(update), set.spec.template);
 }
 
 /** The rollout of a StatefulSet. */
