@@ -15,6 +15,8 @@ export interface Mesh {
 }
 
 export const FIRST_MESH: Mesh = { proxy: 1, agent: 0, tracer: 0, noise: false };
+/** By which the application in a pod says that it is empty, where the rule of its Deployment asks for it. */
+export const SESSIONS = 'example.com/sessions';
 export const MESH_NAME = 'mesh';
 /** The pods of the Deployments that have this label in their template have sidecars. */
 export const MESHED = { mesh: 'on' } as const;

@@ -1,11 +1,10 @@
 import type { Pod } from '../../src/machinery/kubernetes/index.js';
 import { stringifyJson } from '../../src/machinery/kubernetes/index.js';
+import { SESSIONS } from '../chaos/mesh.js';
 import type { SimulatedApi, SimulatedProcess, StoredChange } from '../../src/testing/simulation/index.js';
 
 const DRAINING = 'rollkeeper.dev/draining';
 const NOTE = 'rollkeeper.dev/drain';
-/** By which the application says that a pod is empty, where the rule of its Deployment asks for it. */
-export const SESSIONS = 'example.com/sessions';
 /** The sessions of a pod that drains end within this time, milliseconds: most of them early. */
 const LONGEST_MS = 25_000;
 /** The share of pods whose sessions outlast the faults. */

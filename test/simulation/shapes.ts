@@ -1,5 +1,5 @@
 import type { Deployment } from '../../src/machinery/kubernetes/index.js';
-import { SESSIONS } from './sessions.js';
+import { SESSIONS } from '../chaos/mesh.js';
 
 /** A kind of Deployment that users have. */
 export interface Shape {

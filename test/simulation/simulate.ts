@@ -306,7 +306,7 @@ class Simulation {
         const { active, parked, waiting } = await queue.counts();
         const { delayed: timers } = await queue.inspect(MOST_TIMERS);
         // A Deployment that was deleted in the middle of a rollout leaves the timer of its deadline.
-        const delayed = timers.filter(({ key }) => !this.store.isOfDeleted(queue.name, key)).length;
+        const delayed = timers.filter(({ key }) => !this.store.mayWait(queue.name, key)).length;
         return active + delayed + parked + waiting === 0
           ? []
           : [

@@ -95,6 +95,10 @@ export class StoreChecks {
     return [...unrest, ...left, ...this.draining.unrest(), ...this.admission.unrest()];
   }
 
+  /** Whether the key of a controller comes back late enough: of a deleted object, or one whose next restart is not due for a day. */
+  readonly mayWait = (controller: string, key: string): boolean =>
+    this.isOfDeleted(controller, key) || (controller === 'deployment' && this.admission.isBarred(key));
+
   /** Whether the key of a controller names an object that no longer exists. */
   readonly isOfDeleted = (controller: string, key: string): boolean => {
     const { deployments, pods, replicaSets } = this.replay;
@@ -106,6 +110,8 @@ export class StoreChecks {
       ['replicaset', replicaSets],
       ['replicasets.apps', replicaSets],
       ['pods', pods],
+      ['session-drain', pods],
+      ['admission-drift', deployments],
     ]).get(kind);
     if (!objects) return false;
     return ![...objects.values()].some(({ metadata }) => `${metadata.namespace}/${metadata.name}` === name);

@@ -253,6 +253,11 @@ describe('decideDoubt', () => {
     expect(decideDoubt({ ...versions, isSilent: true })).toBe(so);
   });
 
+  it('lists where a watch that was begun again is silent as well: the newer versions may be of other types', () => {
+    const doubt = { shown: '7', present: '9', isSilent: true };
+    expect(decideDoubt({ ...doubt, isAgain: true })).toBe('list');
+  });
+
   it('leaves a watch alone on which something arrives: it is slow, not dead', () => {
     expect(decideDoubt({ shown: '7', present: '9', isSilent: false })).toBe('wait');
   });

@@ -108,21 +108,27 @@ export function isUnavailable(code: number): boolean {
 
 /**
  * The reaction when a wait for a version timed out and the server has reported its current version: list again if the
- * server went back or the versions are incomparable; watch again if it is ahead of a silent watch; otherwise wait.
+ * server went back or the versions are incomparable; watch again if it is ahead of a silent watch, and list if that watch is silent as
+ * well: a server whose newer versions are of other types says nothing on a new watch, and a wait for one of them would never end;
+ * otherwise wait.
  * @param shown the cache's version
+ * @param isAgain whether a watch from this version was begun again before, without anything that arrived
  */
 export function decideDoubt({
+  isAgain = false,
   isSilent,
   present,
   shown,
 }: {
+  readonly isAgain?: boolean;
   readonly shown: string;
   readonly present: string;
   readonly isSilent: boolean;
 }): 'list' | 'watch' | 'wait' {
   const order = compareResourceVersions(present, shown);
   if (order === undefined || order < 0) return 'list';
-  return order > 0 && isSilent ? 'watch' : 'wait';
+  if (order === 0 || !isSilent) return 'wait';
+  return isAgain ? 'list' : 'watch';
 }
 
 function afterFailedList(

@@ -203,6 +203,9 @@ export class WatchedPart<T extends KubernetesObject> implements ReflectorSink<T>
     return type === 'DELETED' ? this.deps.store.remove(object) : this.deps.store.upsert(object);
   }
 
+  /** The version from which a watch was begun again, because it was silent. */
+  private beganAgainFrom: string | undefined;
+
   /** A wait is taking too long. Never rejects: while the server cannot be reached, the reflector reports that. */
   private async doubt(): Promise<void> {
     const { logger } = this.deps;
@@ -215,12 +218,13 @@ export class WatchedPart<T extends KubernetesObject> implements ReflectorSink<T>
       const present = reading.resourceVersion;
       const silentForMs = Math.min(this.reflector.silentForMs ?? 0, this.waiters.longestMs);
       const isSilent = silentForMs >= this.deps.doubtAfterMs;
-      const so = decideDoubt({ shown, present, isSilent });
+      const so = decideDoubt({ shown, present, isSilent, isAgain: this.beganAgainFrom === shown });
       // If the server went back, the cache still shows the lost state, which must not satisfy any waiter.
       if (so !== 'list') this.waiters.learn(reading);
       const isStillInDoubt = this.waiters.size > 0 || isBefore(present, shown);
       if (so === 'wait' || !isStillInDoubt) return;
       logger.info('the watch does not show what the server has', { shown, present, again: so });
+      this.beganAgainFrom = shown;
       this.reflector.doubtWatch(so);
     } catch (error) {
       if (!isAborted(signal))

@@ -11,6 +11,12 @@ const [DIGEST, DRIFT, RESTARTED] = [`${P}admission-digest`, `${P}admission-drift
 /** In a day, in which each run ends. */
 const MOST_RESTARTS = 3;
 
+/** The sidecars that admission gives from a time on, milliseconds. */
+export interface KnownMesh {
+  readonly mesh: Mesh;
+  readonly sinceMs: number;
+}
+
 interface Restarts {
   /** The parts of each, as JSON. */
   readonly parts: string[];
@@ -27,7 +33,7 @@ export class AdmissionChecker {
   checks = 0;
   private readonly restarts = new Map<string, Restarts>();
   /** The sidecars that admission gave, oldest first. */
-  private meshes: { readonly mesh: Mesh; readonly sinceMs: number }[] = [];
+  private readonly meshes: KnownMesh[] = [];
   /** By Deployment, when a pod of it differed last. */
   private readonly staleAtMs = new Map<string, number>();
 
@@ -70,19 +76,28 @@ export class AdmissionChecker {
   }
 
   private unrestOf(deployment: Deployment, mesh: Mesh): string[] {
-    const { annotations, uid = '' } = deployment.metadata;
+    const { uid = '' } = deployment.metadata;
     const stale = this.podsOf(deployment).filter((pod) => isStale(pod, mesh)).length;
-    const record = JSON.parse(annotations?.[DRIFT] ?? 'null') as {
-      readonly stale: number;
-      readonly parts: readonly string[];
-    } | null;
+    const record = recordOf(deployment);
     if (stale === 0) return record ? ['has no pod that differs, and is said to have some'] : [];
     if (!record) return [`has ${stale} pods that differ from what admission gives, which is not shown`];
     if (record.stale < stale) return [`has ${stale} pods that differ, and is said to have ${record.stale}`];
-    if (!asks(deployment)) return [];
+    if (!asks(deployment) || this.bars(uid, record)) return [];
+    return [`has ${stale} pods that differ, and is not restarted`];
+  }
+
+  /** Whether a Deployment differs and has been restarted too often for that. @param key `namespace/name` */
+  isBarred(key: string): boolean {
+    return [...this.replay.deployments.values()].some((deployment) => {
+      const { name, namespace, uid = '' } = deployment.metadata;
+      const record = recordOf(deployment);
+      return `${namespace}/${name}` === key && record !== null && this.bars(uid, record);
+    });
+  }
+
+  private bars(uid: string, record: DriftRecord): boolean {
     const parts = this.restarts.get(uid)?.parts ?? [];
-    const isBarred = parts.length >= MOST_RESTARTS || parts.includes(JSON.stringify(record.parts));
-    return isBarred ? [] : [`has ${stale} pods that differ, and is not restarted`];
+    return parts.length >= MOST_RESTARTS || parts.includes(JSON.stringify(record.parts));
   }
 
   private restartProblems(deployment: Deployment, nowMs: number): string[] {
@@ -122,6 +137,15 @@ export class AdmissionChecker {
     const pods = sets.flatMap(({ metadata: { uid = '' } }) => this.replay.podsOf(uid));
     return pods.filter((pod) => isLiving(pod) && pod.status?.phase === 'Running');
   }
+}
+
+interface DriftRecord {
+  readonly stale: number;
+  readonly parts: readonly string[];
+}
+
+function recordOf({ metadata }: Deployment): DriftRecord | null {
+  return JSON.parse(metadata.annotations?.[DRIFT] ?? 'null') as DriftRecord | null;
 }
 
 /** The API server knows a new configuration within this time, milliseconds. */
