@@ -1,3 +1,7 @@
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { get } from 'node:http';
+import { text as readText } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { AdminPorts } from '../../src/rollkeeper/admin/server/admin-ports.js';
 import { ADMIN_TOKEN } from '../../src/rollkeeper/admin/server/admin-ports.fixture.js';
@@ -35,6 +39,17 @@ function lettingTheTeamIn(): Partial<AdminPorts> {
       },
     },
   };
+}
+
+/** Sends the path as it is: `fetch` would change it. */
+async function rawGet(
+  url: string,
+  path: string,
+): Promise<{ readonly status: number | undefined; readonly text: string }> {
+  const { hostname, port } = new URL(url);
+  const sent = get({ hostname, port, path });
+  const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+  return { status: answer.statusCode, text: await readText(answer) };
 }
 
 describe('a replica that shares namespaces with others by slots', () => {
@@ -154,6 +169,25 @@ describe('a replica that shares namespaces with others by slots', () => {
     expect(purged.status).toBe(200);
     expect((await ask('/admin/queues/deployment')).body).toMatchObject({ counts: { parked: 2 } });
   });
+
+  it('answers HEAD as GET, without a body', async () => {
+    const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
+    const answer = await fetch(`${url}/admin/explain/deployments/shop/web`, { method: 'HEAD', headers });
+    expect(answer.status).toBe(200);
+  });
+
+  it.each([
+    ['a relative segment', '/admin/rollouts/%2e%2e/status'],
+    ['a backslash', '/admin/rollouts/shop/..\\..\\status'],
+  ])(
+    'asks another replica for no other page than the one that was asked for, with %s in the path',
+    async (_what, path) => {
+      // A reader on this machine needs no token, and the replicas ask each other with theirs.
+      harness.slots.owners.set('..', 'r1');
+      const { status, text } = await rawGet(url, path);
+      expect([status, text]).toEqual([400, expect.stringContaining('error')]);
+    },
+  );
 
   describe('in its console', () => {
     it('shows the rows of all of them, and adds up their queues', async () => {

@@ -28,7 +28,9 @@ class OwnerInterceptor implements NestInterceptor {
     const namespace = isOfOneReplica(request) ? undefined : this.namespaceOf(request);
     if (namespace === undefined) return next.handle();
     const response: Response = http.getResponse();
-    const { method, originalUrl: url } = request;
+    const { originalUrl: url } = request;
+    // The answer to HEAD is that to GET without its body, which is what Express makes of it.
+    const method = request.method === 'HEAD' ? 'GET' : request.method;
     const body: unknown = request.body;
     const passed = {
       ...{ method, namespace, url, pass: passOf(request, response) },

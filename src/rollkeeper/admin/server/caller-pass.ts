@@ -1,7 +1,8 @@
-import { ServiceUnavailableException } from '@nestjs/common';
+import { BadRequestException, ServiceUnavailableException } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { sessionOf, userOf } from './access.middleware.js';
 import { bearerOf } from './browser-sessions.js';
+import { reviewedPath } from './decide-access.js';
 
 /** The rights with which another replica is asked for a caller. */
 export interface CallerPass {
@@ -30,8 +31,16 @@ export function isOfOneReplica({ query }: Pick<Request, 'query'>): boolean {
   return query['scope'] === OF_ONE;
 }
 
-/** The same request for another replica. @param url path and query */
+/**
+ * The same request for another replica. It is sent with rights that the caller may not have, so it must not become another one: a client
+ * of HTTP takes `%2e%2e` and `\` in a path for steps to other pages, and the routes of this replica do not.
+ * @param url path and query
+ * @throws BadRequestException if the path has escapes or relative segments
+ */
 export function ofOneReplica(url: string): string {
+  const [path = ''] = url.split('?', 1);
+  if (reviewedPath(path) === undefined)
+    throw new BadRequestException({ error: 'the path has something that is not a name' });
   const { pathname, searchParams } = new URL(url, 'http://replica');
   searchParams.set('scope', OF_ONE);
   return `${pathname}?${searchParams.toString()}`;

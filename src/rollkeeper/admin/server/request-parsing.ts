@@ -1,8 +1,8 @@
 import { BadRequestException } from '@nestjs/common';
 import { z } from 'zod';
 
-/** Names of controllers, replicas, namespaces, objects. */
-const NAME = /^[\w.-]{1,253}$/;
+/** Names of controllers, replicas, namespaces, objects. No relative segments of a path: a name goes into paths of the API. */
+const NAME = /^(?!\.{1,2}$)[\w.-]{1,253}$/;
 /** Any key of a queue, except control characters. */
 const KEY = /^[^\p{Cc}]{1,1000}$/u;
 /** The text that people look for. */
