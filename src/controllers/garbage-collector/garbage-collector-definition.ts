@@ -54,7 +54,7 @@ export function createGarbageCollectorController(
       return {
         ...workOf(new GarbageCollectorReconciler(sources, compiled)),
         leading: monitors,
-        whileLeading: (enqueue) => watchGarbage(graph, absent, compiled, enqueue),
+        whileLeading: (enqueue) => watchGarbage(sources, compiled, enqueue),
         informerOf: (resource) => monitors.informerOf(resource),
         unreadable: () => monitors.unreadable(),
         figures: () => ({ ...monitors.counts, objects: graph.size }),

@@ -39,6 +39,8 @@ interface Sight {
 export interface SeenItem {
   readonly sight: Sight;
   readonly look: Look;
+  /** Whether dependents may be missing, because a first list was in progress when they were looked for. */
+  readonly isFilling: boolean;
   /** Absent where it is being deleted: its owners do not matter any more. */
   readonly owners?: OwnerClassification;
 }
@@ -71,11 +73,10 @@ export class GarbageCollectorReconciler implements DecidingReconciler<
   }
 
   decide(seen: SeenItem): Decided<PlannedItem> {
-    const { look, owners } = seen;
+    const { isFilling, look, owners } = seen;
     const { dependents, object } = look;
     const children = dependents.map(objectOf);
     if (!owners) {
-      const isFilling = this.sources.monitors.isFillingFor(object.metadata.namespace);
       const duty = decideOwnerDuty(object, { dependents: children, isFilling });
       return { decision: describeDuty(look, duty), plan: { seen, duty } };
     }
@@ -112,15 +113,17 @@ export class GarbageCollectorReconciler implements DecidingReconciler<
 
   private async lookOnce(sight: Sight, { client, signal }: Context): Promise<SeenItem> {
     const { item, object } = sight;
-    const cached = this.sources.graph.dependentsOfOwner({ type: item.type, object });
-    const look = { item, object, dependents: cached };
+    const { graph, monitors } = this.sources;
+    const isFilling = monitors.isFillingFor(object.metadata.namespace);
+    const look = { item, object, dependents: graph.dependentsOfOwner({ type: item.type, object }) };
     noteCachesRead(() => readAttributes(look));
     const isDeleted = isBeingDeleted(object);
     const owners = isDeleted ? undefined : await classifyOwners(object, this.sources, client, signal);
-    if (item.type.namespaced || !this.sources.monitors.seesPart)
-      return { sight, look, ...(owners && { owners }) };
+    const seen = { sight, look, isFilling, ...(owners && { owners }) };
+    // While a list is in progress, an object that is being deleted waits for that in any case.
+    if (item.type.namespaced || !monitors.seesPart || (isDeleted && isFilling)) return seen;
     const dependents = await this.withThoseElsewhere(look, owners, { client, signal });
-    return { sight, look: { ...look, dependents }, ...(owners && { owners }) };
+    return { ...seen, look: { ...look, dependents } };
   }
 
   private async withThoseElsewhere(

@@ -45,6 +45,8 @@ const SHARDS = NAMESPACES.map(
 
 /** A cluster whose server serves shards, for informers as replicas have them. */
 export class ShardedCluster extends FakeCluster {
+  /** A list is answered once it has resolved. */
+  beforeList: (type: ResourceType, options: ListOptions) => Promise<void> = () => Promise.resolve();
   private readonly history: { readonly type: string; readonly event: ClusterEvent }[] = [];
   private readonly wakes = new Set<() => void>();
 
@@ -60,6 +62,7 @@ export class ShardedCluster extends FakeCluster {
     type: ResourceType,
     options: ListOptions = {},
   ): Promise<ListPage<T>> {
+    await this.beforeList(type, options);
     const page = await super.list<T>(type, options);
     const { shard } = options;
     if (!shard) return page;

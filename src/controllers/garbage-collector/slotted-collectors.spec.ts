@@ -21,6 +21,13 @@ const WIDGETS: ResourceType = {
   kind: 'Widget',
   namespaced: true,
 };
+const GADGETS: ResourceType = {
+  group: 'example.com',
+  version: 'v1',
+  resource: 'gadgets',
+  kind: 'Gadget',
+  namespaced: false,
+};
 const ALL = Array.from({ length: SLOTS }, (_, slot) => slot);
 const THIRDS = [0, 1, 2].map((rest) => ALL.filter((slot) => slot % 3 === rest));
 
@@ -202,6 +209,86 @@ describe('garbage collectors that share the slots', () => {
       expect(names(Lease)).toHaveLength(1);
       expect(collectors.cluster.count('get', type)).toBeGreaterThan(0);
       answered.resolve();
+    },
+  );
+
+  it('do not forget dependents without a namespace that are listed while those in all namespaces are looked for', async () => {
+    make();
+    const [replica] = collectors.replicas;
+    const owner = put(Node, 'node');
+    put(GADGETS, 'dependent', [owner]);
+    replica!.hold(ALL);
+    await collectors.advance(2_000);
+    const gates = { Gadget: Promise.withResolvers<void>(), Lease: Promise.withResolvers<void>() };
+    collectors.cluster.beforeList = async (type, { shard }) => {
+      if (type.kind === 'Gadget') await gates.Gadget.promise;
+      if (type.kind === 'Lease' && !shard) await gates.Lease.promise;
+    };
+    collectors.cluster.discovered.push(...served(GADGETS));
+    await collectors.advance(31_000);
+    await collectors.cluster.delete(Node, owner.metadata, { propagationPolicy: 'Orphan' });
+    await collectors.advance(1_000);
+    gates.Gadget.resolve();
+    await collectors.advance(1_000);
+    gates.Lease.resolve();
+    await collectors.advance(10_000);
+    expect([names(Node), names(GADGETS), ownersOf(GADGETS)]).toEqual([[], ['/dependent'], 0]);
+  });
+
+  it('let an owner go whose last blocking dependent was deleted while its shard was listed again', async () => {
+    make();
+    const [replica] = collectors.replicas;
+    const [namespace] = NAMESPACES;
+    const owner = put(Deployment, 'web', [], { namespace });
+    replica!.informers.informerFor(Deployment);
+    put(Lease, 'blocking', [owner], { namespace, finalizers: ['example.com/hold'] });
+    replica!.hold([0, 1]);
+    await collectors.advance(2_000);
+    await collectors.cluster.delete(Deployment, owner.metadata, { propagationPolicy: 'Foreground' });
+    await collectors.advance(5_000);
+    expect(names(Deployment)).toHaveLength(1);
+    const answered = Promise.withResolvers<void>();
+    collectors.cluster.beforeList = async (type) => {
+      if (type.kind === 'Lease') await answered.promise;
+    };
+    // The metadata of both slots is watched as one, so that of the other one is listed again.
+    replica!.hold([0]);
+    const release = { type: 'merge', body: { metadata: { finalizers: [] } } } as const;
+    await collectors.cluster.patch(Lease, { namespace, name: 'blocking' }, release);
+    await collectors.advance(1_000);
+    answered.resolve();
+    await collectors.advance(5_000);
+    expect([names(Lease), names(Deployment)]).toEqual([[], []]);
+  });
+
+  it.each([
+    { when: 'is listed again', before: [0, 1], after: [0] },
+    { when: 'begins', before: [1], after: [0, 1] },
+  ])(
+    'do not ask the server for each owner in a slot that $when, because the lists come one after another',
+    async ({ after, before }) => {
+      make();
+      const [replica] = collectors.replicas;
+      const [namespace] = NAMESPACES;
+      for (let index = 0; index < 50; index++)
+        put(Lease, `lease-${index}`, [put(ServiceAccount, `account-${index}`, [], { namespace })], {
+          namespace,
+        });
+      replica!.hold(before);
+      await collectors.advance(2_000);
+      const answered = Promise.withResolvers<void>();
+      collectors.cluster.beforeList = async (type) => {
+        if (type.kind === 'ServiceAccount') await answered.promise;
+      };
+      // First as a standby: the slot begins when a part of it is listed.
+      replica!.hold(before, after);
+      await collectors.advance(250);
+      replica!.hold(after);
+      await collectors.advance(500);
+      answered.resolve();
+      await collectors.advance(5_000);
+      expect(collectors.cluster.count('get')).toBe(0);
+      expect([names(Lease).length, names(ServiceAccount).length]).toEqual([50, 50]);
     },
   );
 

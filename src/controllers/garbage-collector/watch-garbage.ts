@@ -11,16 +11,26 @@ import { decideAffected, waitingOwners } from './decide-affected.js';
 import type { DependencyGraph } from './dependency-graph.js';
 import { namesKind } from './dependency-graph.js';
 import type { CompiledGarbageCollectorOptions } from './garbage-collector.options.js';
-import { itemRef } from './item-key.js';
+import { isDeletingDependents, itemRef } from './item-key.js';
 import type { GraphNode } from './ownership-index.js';
+import type { ResourceMonitors } from './resource-monitors.js';
+
+/** The parts of the collector that the watch reads. */
+interface WatchedSources {
+  readonly graph: DependencyGraph;
+  readonly absent: AbsentOwners;
+  readonly monitors: Pick<ResourceMonitors, 'isFilling'>;
+}
 
 /** Maps changes to keys to check; on the leader only, and with slots on each replica for those that it owns. */
 export function watchGarbage(
-  graph: DependencyGraph,
-  absent: AbsentOwners,
+  { absent, graph, monitors }: WatchedSources,
   options: CompiledGarbageCollectorOptions,
   enqueue: Enqueue,
 ): () => void {
+  // Objects that are cached when the watch begins have been listed with their owners: a missing owner will not appear in a moment. Lists
+  // that are in progress then, or begin later, of a new type or shard, are answered one after another.
+  let isListed = !monitors.isFilling;
   const unsubscribe = graph.onEvent((type, event) => {
     const initial = event.type === 'added' && event.initial;
     const cause = causeOf(type, event, graph);
@@ -32,20 +42,20 @@ export function watchGarbage(
         change: event,
         priority: initial ? 'low' : 'normal',
         reason: initial ? 'initial-list' : 'child-change',
-        // With an initial list the owners have been listed as well: a missing one will not appear in a moment.
-        ...(node.urgency === 'later' && !initial ? { delayMs: options.unseenOwnerDelayMs } : {}),
+        ...(node.urgency === 'later' && !isListed ? { delayMs: options.unseenOwnerDelayMs } : {}),
       });
     }
   });
+  isListed = false;
   // An owner that waits for a dependent of a removed type would wait forever.
   const unsubscribeForgotten = graph.onForgotten(({ object }) => {
     for (const owner of waitingOwners(object, object.metadata.ownerReferences ?? [], { graph }))
       enqueue({ ref: itemRef(owner.type, owner.object.metadata), reason: 'child-change' });
   });
-  // The deletion of an owner before its type was watched has no event.
+  // The deletion of an owner, or of the last dependent that one waits for, has no event if the type or its shard was not watched then.
   const unsubscribeListed = graph.onListed((types) => {
     const listed = types.flatMap((type) => stateOf(type, graph.resourceVersionOf(type)));
-    for (const node of withoutOwner(types, graph)) {
+    for (const node of missingRelatives(types, graph)) {
       const { metadata } = node.object;
       const mustHaveSeen = [...stateOf(node.type, metadata.resourceVersion), ...listed];
       enqueue({ ref: itemRef(node.type, metadata), mustHaveSeen, priority: 'low', reason: 'child-change' });
@@ -58,13 +68,13 @@ export function watchGarbage(
   };
 }
 
-/** Every object with an owner of one of the types that the cache does not have. */
-function* withoutOwner(types: readonly ResourceType[], graph: DependencyGraph): Generator<GraphNode> {
+/** Every object with an owner of one of the types that the cache does not have, and every one that waits for its dependents. */
+function* missingRelatives(types: readonly ResourceType[], graph: DependencyGraph): Generator<GraphNode> {
   for (const node of graph.nodes()) {
     const { namespace, ownerReferences = [] } = node.object.metadata;
     const isMissing = (reference: DeepReadonly<OwnerReference>): boolean =>
       !graph.ownerOf(reference, namespace) && types.some((type) => namesKind(reference, type));
-    if (ownerReferences.some(isMissing)) yield node;
+    if (isDeletingDependents(node.object) || ownerReferences.some(isMissing)) yield node;
   }
 }
 
