@@ -48,7 +48,7 @@ describe('shards that are watched as one', () => {
           expect(groups.flatMap(({ selectors }) => [...selectors]).toSorted()).toEqual(
             step.map(({ selector }) => selector).toSorted(),
           );
-          expect(groups.length).toBeLessThanOrEqual(5);
+          expect(groups.length).toBeLessThanOrEqual(4);
           for (const each of SHARDS)
             expect(
               groups.filter(({ shard }) => shard.ranges.some((range) => covers(range, each))).length,
