@@ -176,4 +176,25 @@ describe('the nodes of DaemonSets', () => {
     expect(isSeen(node([]), node([{ key: 'gpu', effect: 'NoSchedule' }]))).toBe(true);
     expect(isSeen(node([]), node([], { disk: 'ssd' }))).toBe(true);
   });
+
+  it('wake the sets once with their first list if the server did not give it before, and not otherwise', () => {
+    const informer = {
+      hasSynced: false,
+      trouble: { reason: 'ServiceUnavailable' },
+      lister: { list: () => [] },
+    };
+    const nodes = setNodes({ partialInformerFor: () => informer as never }, DaemonSet);
+    const { initially, predicates } = nodes.watched;
+    const object = { metadata: { name: 'a' }, spec: { taints: [] } };
+    const wakes = (): boolean =>
+      initially === true &&
+      predicates.every((predicate) => predicate({ type: 'added', initial: true, object } as never));
+    expect(wakes()).toBe(false);
+    expect(nodes.read()).toBe('refused');
+    informer.hasSynced = true;
+    expect(wakes()).toBe(true);
+    expect(wakes()).toBe(false);
+    nodes.read();
+    expect(wakes()).toBe(false);
+  });
 });

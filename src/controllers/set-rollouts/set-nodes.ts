@@ -14,7 +14,10 @@ const PLACES = partOf(Node, 'places', ({ apiVersion, kind, metadata, spec }: Nod
 
 /** The nodes, as the caches know them. */
 export interface SetNodes {
-  /** `starting`: the first list is under way, for which replicas wait before they begin. `refused`: the server does not give it. */
+  /**
+   * `starting`: the first list is under way, for which replicas wait before they begin. `refused`: the server does not give it, or not yet;
+   * if it comes later, it wakes the sets.
+   */
   read(): readonly DeepReadonly<PlaceNode>[] | 'starting' | 'refused';
   /** Wakes the sets that ask for policies when nodes come, go or change. */
   readonly watched: WatchedKind;
@@ -23,6 +26,14 @@ export interface SetNodes {
 /** The nodes that the pods of a kind of sets are for. */
 export function setNodes(informers: Pick<InformerSource, 'partialInformerFor'>, kind: Kind): SetNodes {
   const informer = informers.partialInformerFor<PlaceNode>(PLACES, { optional: true });
+  let isMissed = false;
+  /** The first list wakes the sets once, and only if a pass had to do without it. */
+  const isNews = (event: ResourceEvent<PlaceNode>): boolean => {
+    if (event.type !== 'added' || !event.initial) return hasChanged(event);
+    const wakes = isMissed;
+    isMissed = false;
+    return wakes;
+  };
   const watched = watch<PlaceNode>(
     PLACES,
     (_node, listerOf) =>
@@ -30,14 +41,15 @@ export function setNodes(informers: Pick<InformerSource, 'partialInformerFor'>, 
         .list()
         .filter(({ metadata }) => asksForSetPolicies(metadata.annotations))
         .map(({ metadata }) => metadata),
-    hasChanged,
+    isNews,
   );
   return {
     read() {
       if (informer.hasSynced) return informer.lister.list();
+      isMissed = true;
       return informer.trouble ? 'refused' : 'starting';
     },
-    watched: { ...watched, optional: true },
+    watched: { ...watched, optional: true, initially: true },
   };
 }
 
