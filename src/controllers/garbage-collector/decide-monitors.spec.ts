@@ -3,7 +3,7 @@ import type { DiscoveredResource } from '../../client/api-client/index.js';
 import type { ResourceType } from '../../machinery/kubernetes/index.js';
 import { Deployment, Event, Pod } from '../../machinery/kubernetes/index.js';
 import { served } from '../../testing/fake-cluster.js';
-import { decideMonitorState, decideMonitors } from './decide-monitors.js';
+import { decideMonitorState, decideMonitors, decideShardState } from './decide-monitors.js';
 
 const WIDGETS: ResourceType = {
   group: 'example.com',
@@ -72,5 +72,26 @@ describe('how a type is followed', () => {
     },
   ])('$name: $state', ({ facts, state }) => {
     expect(decideMonitorState({ ageMs: 0, hasSynced: false, ...facts })).toBe(state);
+  });
+});
+
+describe('how a shard of a type is followed', () => {
+  const reset = { reason: 'reset' };
+  it.each([
+    { name: 'while its list takes long', facts: { ageMs: 90_000 }, state: 'syncing' },
+    { name: 'while the server is busy', facts: { trouble: { reason: 'busy', code: 503 } }, state: 'syncing' },
+    {
+      name: 'when there was no answer for 30 s',
+      facts: { ageMs: 30_000, trouble: reset },
+      state: 'unreadable',
+    },
+    { name: 'when the server refuses', facts: { trouble: { reason: 'no', code: 403 } }, state: 'unreadable' },
+    {
+      name: 'when it was listed',
+      facts: { hasSynced: true, ageMs: 40_000, trouble: reset },
+      state: 'synced',
+    },
+  ])('$name: $state', ({ facts, state }) => {
+    expect(decideShardState({ ageMs: 0, hasSynced: false, ...facts })).toBe(state);
   });
 });

@@ -68,12 +68,13 @@ const REFUSALS: readonly (number | undefined)[] = [403, 404, 405];
 
 /**
  * The state of a shard. Shards come while others are in use, and the server may be busy with that: an answer that it cannot list now is
- * no reason to conclude that there is nothing.
+ * no reason to conclude that there is nothing. Nor is a list that only takes long, or waits for those of other kinds: each request has
+ * a time limit, so a server that does not answer is trouble in the end.
  */
 export function decideShardState({ ageMs, hasSynced, trouble }: MonitorFacts): MonitorState {
   if (REFUSALS.includes(trouble?.code)) return 'unreadable';
   if (hasSynced) return 'synced';
-  return ageMs >= LONGEST_FIRST_LIST_MS ? 'unreadable' : 'syncing';
+  return trouble && ageMs >= LONGEST_FIRST_LIST_MS ? 'unreadable' : 'syncing';
 }
 
 export function decideMonitorState({ ageMs, hasSynced, trouble }: MonitorFacts): MonitorState {
