@@ -1,11 +1,11 @@
 import type { DeepReadonly, DeploymentStatus } from '@rollkeeper/machinery/kubernetes';
 import type { StatefulSet } from '@rollkeeper/runtime';
-import { SET_ROLLOUT } from '../deployment/index.js';
 import type { SetRollout } from './as-rollout.js';
 import { asRollout } from './as-rollout.js';
 import { HELD } from './decide-partition.js';
 import type { DaemonSetParts } from './daemon-set-view.js';
 import { viewDaemonSet } from './daemon-set-view.js';
+import { isFirstSeen } from './kept-state.js';
 import type { StatefulSetParts } from './stateful-set-view.js';
 import { partitionOf, viewStatefulSet } from './stateful-set-view.js';
 
@@ -13,7 +13,7 @@ import { partitionOf, viewStatefulSet } from './stateful-set-view.js';
 export function statefulSetRollout(parts: StatefulSetParts, nowMs: number): SetRollout {
   const rollout = asRollout(viewStatefulSet(parts, nowMs));
   const { set } = parts;
-  if (set.metadata.annotations?.[SET_ROLLOUT] !== undefined) return rollout;
+  if (!isFirstSeen(set.metadata)) return rollout;
   return { ...rollout, deployment: { ...rollout.deployment, status: countsOf(set) } };
 }
 
@@ -26,7 +26,7 @@ function countsOf({ status }: DeepReadonly<StatefulSet>): DeepReadonly<Deploymen
 export function daemonSetRollout(parts: DaemonSetParts, nowMs: number): SetRollout {
   const rollout = asRollout(viewDaemonSet(parts, nowMs));
   const { metadata, status } = parts.set;
-  if (metadata.annotations?.[SET_ROLLOUT] !== undefined) return rollout;
+  if (!isFirstSeen(metadata)) return rollout;
   const counts = {
     observedGeneration: status?.observedGeneration,
     replicas: status?.currentNumberScheduled,

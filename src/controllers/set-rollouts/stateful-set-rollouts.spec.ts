@@ -3,6 +3,7 @@ import { stringifyJson } from '../../machinery/kubernetes/index.js';
 import { refusal } from '../../testing/rollout-world.js';
 import { HELD } from './decide-partition.js';
 import { ControllerRevision } from '../shared/index.js';
+import { statefulSetRollout } from './shown-rollout.js';
 import { P, SetLab, imageOf, withImage } from './set-lab.fixture.js';
 
 const MINUTE = 60_000;
@@ -252,6 +253,17 @@ describe('a StatefulSet under policies', () => {
     expect(lab.events).toEqual([]);
     await lab.annotate('on-failure', undefined);
     expect(lab.partition).toBe(0);
+  });
+
+  it('shows what its own controller counts, and not an empty state, while its state is one that was copied', async () => {
+    const state = { uid: 'uid-of-another', replicas: 9, observedGeneration: 9 };
+    const lab = await SetLab.rolledOut({});
+    lab.change(({ metadata }) => {
+      metadata.annotations = { [`${P}rollout`]: stringifyJson(state) };
+    });
+    const { pods, revisions, set } = lab;
+    const { status } = statefulSetRollout({ set, revisions, pods }, lab.clock.now()).deployment;
+    expect(status).toMatchObject({ replicas: 4, updatedReplicas: 4 });
   });
 
   it('looks again when a pod has been ready for minReadySeconds, because the clock of its controller may be ahead', async () => {
