@@ -7,6 +7,7 @@ import type { AdminPorts } from '../../src/rollkeeper/admin/server/admin-ports.j
 import { ADMIN_TOKEN } from '../../src/rollkeeper/admin/server/admin-ports.fixture.js';
 import type { AccessVerdict } from '../../src/rollkeeper/admin/delegated-access/index.js';
 import { FakeCluster } from '../../src/testing/fake-cluster.js';
+import { silentLogger } from '../../src/machinery/logging/index.js';
 import type { KubernetesObject, ResourceType } from '../../src/machinery/kubernetes/index.js';
 import { Deployment } from '../../src/machinery/kubernetes/index.js';
 import { TEAM_TOKEN, asTheTeam } from './support/shop-team.js';
@@ -56,12 +57,15 @@ describe('a replica that shares namespaces with others by slots', () => {
   let harness: SlotReplicasHarness;
   let url: string;
   let readers: FeedReader[];
+  let logged: unknown[][];
 
   beforeEach(async () => {
     asked.length = 0;
     readers = [];
     harness = new SlotReplicasHarness();
-    ({ url } = await harness.start('r0', ['bank/ledger'], lettingTheTeamIn()));
+    logged = [];
+    const logger = { ...silentLogger, info: (...line: unknown[]) => void logged.push(line) };
+    ({ url } = await harness.start('r0', ['bank/ledger'], { ...lettingTheTeamIn(), logger }));
     await harness.start('r1', ['shop/web', 'secret/vault'], lettingTheTeamIn());
   });
   afterEach(async () => {
@@ -170,6 +174,22 @@ describe('a replica that shares namespaces with others by slots', () => {
     expect((await ask('/admin/queues/deployment')).body).toMatchObject({ counts: { parked: 2 } });
   });
 
+  it('passes a change to the owner of the namespace that the controller finds in the key, and logs whose it is', async () => {
+    const key = 'deployments.apps|shop/web';
+    const parked = await ask('/admin/queues/deployment/park', { method: 'POST', body: { key } });
+    expect(parked.status).toBe(200);
+    expect((await ask(`/admin/queues/deployment/key?key=${key}`)).body).toMatchObject({ parked: { key } });
+    expect(logged).toEqual([
+      [
+        'a change was passed to the owner of its namespace',
+        {
+          ...{ owner: 'r1', key, method: 'POST', path: '/admin/queues/deployment/park' },
+          from: expect.stringContaining('127.0.0.1'),
+        },
+      ],
+    ]);
+  });
+
   it('answers HEAD as GET, without a body', async () => {
     const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
     const answer = await fetch(`${url}/admin/explain/deployments/shop/web`, { method: 'HEAD', headers });
@@ -241,6 +261,21 @@ describe('a replica that shares namespaces with others by slots', () => {
       await viewer.waits(() => viewer.parkedOf('deployment') === 1, 'the queue');
       expect(viewer.text).not.toMatch(/ledger|vault/);
       expect(new Set(asked)).toEqual(new Set([TEAM_TOKEN]));
+    });
+
+    it('asks a replica that knows the token of the user no longer only once', async () => {
+      let asks = 0;
+      const judge = async (): Promise<AccessVerdict> => {
+        asks++;
+        return { verdict: 'unauthenticated' };
+      };
+      await harness.start('r2', ['shop2/web'], { ...lettingTheTeamIn(), delegated: { judge } });
+      const viewer = await look(TEAM_TOKEN);
+      const isNamed = () => viewer.missing?.some(({ identity }) => identity === 'r2') === true;
+      await viewer.waits(isNamed, 'r2 to be named');
+      expect(viewer.missing).toMatchObject([{ problem: expect.stringContaining('sign in again') }]);
+      await viewer.passes(20_000);
+      expect(asks).toBe(1);
     });
 
     it('sends another replica its own rows alone, and only those that the user may see', async () => {

@@ -16,6 +16,7 @@ export type ErrorCode =
   | 'NEWER_STATE'
   | 'NAME_TAKEN'
   | 'STARTUP'
+  | 'CREDENTIAL_REFUSED'
   | 'WRONG_CERTIFICATE'
   | 'DER'
   | 'STORAGE_EXISTS'

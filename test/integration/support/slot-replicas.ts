@@ -35,6 +35,7 @@ export class FakeSlots {
         ),
       unowned: () => 0,
       spreads: (controller) => controller === 'deployment',
+      namespaceOf: (_controller, key) => key.split('/')[0]?.split('|').at(-1),
       listen: (listener) => {
         const listeners = this.listeners.get(identity) ?? new Set();
         this.listeners.set(identity, listeners.add(listener));

@@ -3,7 +3,6 @@ import { Inject, Injectable, UseInterceptors, applyDecorators } from '@nestjs/co
 import type { Request, Response } from 'express';
 import type { Observable } from 'rxjs';
 import { of } from 'rxjs';
-import { parseKey } from '@rollkeeper/machinery/kubernetes';
 import { AdminPorts } from './admin-ports.js';
 import { isOfOneReplica, passOf } from './caller-pass.js';
 import { parseKeyText } from './request-parsing.js';
@@ -37,7 +36,20 @@ class OwnerInterceptor implements NestInterceptor {
       ...(method !== 'GET' && { body: JSON.stringify(body ?? {}) }),
     };
     const answered = await this.replicas.answerOfOwner(passed, response);
-    return answered ? of(answered.answer) : next.handle();
+    if (!answered) return next.handle();
+    // The log of the owner has the address of this replica where it has that of callers.
+    if (method !== 'GET') this.notePassed(namespace, request);
+    return of(answered.answer);
+  }
+
+  private notePassed(namespace: string, { body, method, path, socket }: Request): void {
+    const { key }: { readonly key?: unknown } = (body as object | undefined) ?? {};
+    const from = socket.remoteAddress;
+    const owner = this.ports.slots?.()?.ownerOf(namespace);
+    this.ports.logger.info('a change was passed to the owner of its namespace', {
+      ...{ owner, method, path, from },
+      ...(typeof key === 'string' && { key }),
+    });
   }
 
   /** Undefined: the request is about nothing that slots spread. */
@@ -47,6 +59,6 @@ class OwnerInterceptor implements NestInterceptor {
     if (!slots || typeof namespace === 'string') return slots && String(namespace);
     if (!slots.spreads(String(controller))) return undefined;
     const { key }: { readonly key?: unknown } = (body as object | undefined) ?? {};
-    return parseKey(parseKeyText(query['key'] ?? key)).namespace ?? '';
+    return slots.namespaceOf(String(controller), parseKeyText(query['key'] ?? key)) ?? '';
   }
 }

@@ -1,7 +1,13 @@
 import { createHmac } from 'node:crypto';
 import type { Dispatcher } from 'undici';
 import { request } from 'undici';
-import { UnsupportedError, errorCode, errorMessage, hasCode } from '@rollkeeper/machinery/errors';
+import {
+  RollkeeperError,
+  UnsupportedError,
+  errorCode,
+  errorMessage,
+  hasCode,
+} from '@rollkeeper/machinery/errors';
 import { parseJson } from '@rollkeeper/machinery/kubernetes';
 import { trustedAgent } from '@rollkeeper/tls';
 import type { Peer } from './admin-ports.js';
@@ -85,8 +91,11 @@ export class PeerClient {
   async *events(peer: Peer, asked: PeerRequest, signal: AbortSignal): AsyncGenerator<unknown> {
     const { body, statusCode } = await this.open(peer, asked, signal);
     if (statusCode !== 200) {
-      body.destroy();
-      throw new UnsupportedError(`it answers ${statusCode}`);
+      // Without a listener, the error of the end that is asked for here would end the process.
+      body.on('error', () => undefined).destroy();
+      throw statusCode === UNAUTHORIZED
+        ? new CredentialRefusedError('it does not accept the token or session any more: sign in again')
+        : new UnsupportedError(`it answers ${statusCode}`);
     }
     let text = '';
     for await (const part of textOf(body)) {
@@ -156,6 +165,12 @@ export class PeerClient {
 }
 
 const DATA = 'data: ';
+const UNAUTHORIZED = 401;
+
+/** A replica knows the credential of the user no longer: asking again with it counts as guessing. */
+class CredentialRefusedError extends RollkeeperError {
+  readonly code = 'CREDENTIAL_REFUSED';
+}
 
 /** Why a replica does not answer, for people. */
 export function peerProblem(error: unknown): string {

@@ -1,7 +1,8 @@
+import { z } from 'zod';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { pause } from '@rollkeeper/machinery/clock';
 import { LinkedAbort, isAborted } from '@rollkeeper/machinery/cancellation';
-import { ShutdownError, UnsupportedError } from '@rollkeeper/machinery/errors';
+import { ShutdownError, UnsupportedError, hasCode } from '@rollkeeper/machinery/errors';
 import { isJsonObject } from '@rollkeeper/machinery/kubernetes';
 import type { Peer } from './admin-ports.js';
 import type { CallerPass } from './caller-pass.js';
@@ -20,6 +21,11 @@ const LOOK_MS = 500;
 const AGAIN_MS = 1000;
 /** After other pages of the same user have taken its place. */
 const GIVEN_WAY_MS = 30_000;
+/**
+ * After a replica has refused the credential of the viewer. Each further refusal counts there as a wrong token from the address of this
+ * replica, and too many of them would lock out all other users who ask this one.
+ */
+const REFUSED_MS = 600_000;
 /** A replica sends something twice a second. */
 const SILENCE_MS = 6000;
 /** A replica that has not listed its rows by then is named, and the list is shown without them. */
@@ -128,28 +134,28 @@ export class SlotFeed implements Viewer {
     const source: Source = { ...owner, ...began, stop };
     this.sources.set(identity, source);
     while (!isAborted(stop.signal)) {
-      const hasGivenWay = await this.read(identity, source);
+      const againMs = await this.read(identity, source);
       if (isAborted(stop.signal)) break;
       this.rows.lose(identity);
       source.queues = [];
       this.tellListed();
-      await pause(clock, hasGivenWay ? GIVEN_WAY_MS : AGAIN_MS, stop.signal);
+      await pause(clock, againMs, stop.signal);
     }
     stop.close();
   }
 
-  /** Reads one stream to its end. Returns whether other pages have taken its place. */
-  private async read(identity: string, source: Source): Promise<boolean> {
+  /** Reads one stream to its end. Returns after which time to begin another one, milliseconds. */
+  private async read(identity: string, source: Source): Promise<number> {
     const { others, pass, viewer } = this.parts;
     const { peer, stop } = source;
     const asked = { ...pass, path: ofOneReplica('/admin/events'), withinMs: SILENCE_MS };
     try {
       for await (const told of others.client.events(peer, asked, stop.signal)) {
         const event = eventOf(told);
-        if (isAborted(stop.signal)) return false;
+        if (isAborted(stop.signal)) return AGAIN_MS;
         if (event.type === 'gave-way') {
           source.problem = 'too many pages of the same user ask it';
-          return true;
+          return GIVEN_WAY_MS;
         }
         this.take(identity, source, event);
         await viewer.drained();
@@ -157,8 +163,9 @@ export class SlotFeed implements Viewer {
       source.problem = 'it has ended the stream of its rows';
     } catch (error) {
       source.problem = peerProblem(error);
+      if (hasCode(error, 'CREDENTIAL_REFUSED')) return REFUSED_MS;
     }
-    return false;
+    return AGAIN_MS;
   }
 
   private take(identity: string, source: Source, event: FeedEvent): void {
@@ -216,9 +223,33 @@ export class SlotFeed implements Viewer {
   }
 }
 
+const KEYS = z.array(z.string());
+const COUNTS = z.object({
+  ...{ waiting: z.number(), active: z.number() },
+  ...{ delayed: z.number(), parked: z.number() },
+});
+/** The parts of events that are read here. The other replica may be of another release; the rest of its events is for the page. */
+const READ_EVENTS = {
+  deployments: z.object({
+    changed: z.array(z.looseObject({ key: z.string() })),
+    ...{ gone: KEYS, left: KEYS.optional() },
+  }),
+  queues: z.object({
+    queues: z.array(
+      z.object({
+        controller: z.string(),
+        counts: COUNTS,
+        parked: z.array(z.looseObject({ key: z.string() })),
+      }),
+    ),
+  }),
+};
+
 /** @throws UnsupportedError if it is none of the console */
 function eventOf(told: unknown): FeedEvent {
-  if (!isJsonObject(told) || typeof told['type'] !== 'string')
+  const type = isJsonObject(told) ? told['type'] : undefined;
+  const isRead = type === 'deployments' || type === 'queues';
+  if (typeof type !== 'string' || (isRead && !READ_EVENTS[type].safeParse(told).success))
     throw new UnsupportedError('it answers with something else than events of the console');
-  return told as unknown as FeedEvent;
+  return told as FeedEvent;
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { ObjectRef } from '@rollkeeper/machinery/kubernetes';
 import type { AssignedSlot } from '../../slots/index.js';
 import { HeldSlots } from '../../slots/index.js';
 import { slotOwnersOf } from './slot-owners.js';
@@ -11,6 +12,11 @@ describe('the replicas that work on namespaces', () => {
   const controllers = [
     { controller: { name: 'deployment' }, worksOn: 'slots' as const },
     { controller: { name: 'namespace' }, worksOn: 'leader' as const },
+    {
+      controller: { name: 'garbage-collector' },
+      worksOn: 'slots' as const,
+      namespaceOf: ({ namespace }: ObjectRef) => namespace?.split('|')[1],
+    },
   ];
   const owners = slotOwnersOf({ held, keeper }, controllers);
   const [inFirst = '', inSecond = ''] = [0, 1].map((slot) => {
@@ -41,5 +47,11 @@ describe('the replicas that work on namespaces', () => {
       false,
       false,
     ]);
+  });
+
+  it('spread a key by the namespace that its controller finds in it', () => {
+    expect(owners.namespaceOf('deployment', 'shop/web')).toBe('shop');
+    expect(owners.namespaceOf('garbage-collector', 'pods|shop/web-1')).toBe('shop');
+    expect(owners.namespaceOf('namespace', 'shop')).toBeUndefined();
   });
 });

@@ -1,6 +1,7 @@
 import type { ManagedController } from '../../manager/index.js';
 import type { HeldSlots, SlotKeeper, SlotListener } from '../../slots/index.js';
 import { NO_REPLICA } from '../../slots/index.js';
+import { parseKey } from '@rollkeeper/machinery/kubernetes';
 import { replicaOf } from './election.js';
 
 /** The replicas that work on namespaces, as one of them last saw it. A replica that has just lost a slot may name itself no longer, and the next owner not yet. */
@@ -17,6 +18,11 @@ export interface SlotOwners {
   unowned(): number;
   /** Whether slots spread the keys of a controller: then its queue is in the memory of the owners. */
   spreads(controller: string): boolean;
+  /**
+   * The namespace whose slot a key of a controller is in: see `ControllerDefinition.namespaceOf`. Undefined: the key is in no namespace, or slots
+   * do not spread the keys of the controller.
+   */
+  namespaceOf(controller: string, key: string): string | undefined;
   /** Tells `listener` of the slots that begin and end here. Returns a function that ends that. */
   listen(listener: SlotListener): () => void;
 }
@@ -29,12 +35,14 @@ interface OwnedSlots {
 /** @param controllers all of them, of which some are in slots */
 export function slotOwnersOf(
   { held, keeper }: OwnedSlots,
-  controllers: readonly (Pick<ManagedController, 'worksOn'> & {
+  controllers: readonly (Pick<ManagedController, 'namespaceOf' | 'worksOn'> & {
     readonly controller: Pick<ManagedController['controller'], 'name'>;
   })[],
 ): SlotOwners {
-  const spread = new Set(
-    controllers.flatMap(({ controller, worksOn }) => (worksOn === 'slots' ? [controller.name] : [])),
+  const spread = new Map(
+    controllers.flatMap(({ controller, namespaceOf = ({ namespace }) => namespace, worksOn }) =>
+      worksOn === 'slots' ? [[controller.name, namespaceOf] as const] : [],
+    ),
   );
   const owners = (): string[] => keeper.slots.map(({ owner }) => replicaOf(owner));
   return {
@@ -51,6 +59,7 @@ export function slotOwnersOf(
     },
     unowned: () => owners().filter((owner) => owner === NO_REPLICA).length,
     spreads: (controller) => spread.has(controller),
+    namespaceOf: (controller, key) => spread.get(controller)?.(parseKey(key)),
     listen: (listener) => held.listen(listener),
   };
 }
