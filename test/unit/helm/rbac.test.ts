@@ -415,7 +415,7 @@ describe.skipIf(!helm)('the rights that the chart gives', () => {
 
   it('mark pods, and report on Evictions, only where evictions by request are responded to', () => {
     const needed = rightsNeededBy('controllers', 'deployment', 'eviction-responder');
-    expect(text(needed)).toEqual(['patch pods']);
+    expect(text(needed)).toEqual(['get replicasets.apps', 'patch pods']);
     const isOf = ({ group, resource }: Right): boolean =>
       group === 'lifecycle.k8s.io' || resource.startsWith('pods');
     for (const namespaces of [[], ['ops']]) {
