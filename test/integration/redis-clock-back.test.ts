@@ -53,6 +53,20 @@ describe('a lock whose server’s clock went back by an hour', () => {
     }
   });
 
+  it('may come with a smaller token once Redis has forgotten the actor, and the former token counts for nothing', async () => {
+    const ttls = { idleTtlMs: HOUR_MS, intentTtlMs: HOUR_MS, settledTtlMs: HOUR_MS };
+    const store = new RedisActorStore(redis, keyPrefix, ttls);
+    const [id, key] = [{ controller: 'c', key: 'ns/a' }, `{${keyPrefix}:actor:c:ns/a}`];
+    await store.acquire(id, 'former', LOCK_MS);
+    const token = await redis.hincrby(key, 'token', HOUR_MS * 1000);
+    await redis.del(key);
+    const next = await store.acquire(id, 'next', LOCK_MS);
+    expect(next.kind === 'acquired' && next.token).toBeLessThan(token);
+    const former = { token, owner: 'former' };
+    expect(await store.renew(id, former, LOCK_MS)).toBe(false);
+    expect(await store.storeIntents(id, former, {}, {})).toBe(false);
+  });
+
   it('lasts for a job no longer than its duration from the next maintenance on', async () => {
     const queue = new BullMqWorkQueue({
       ...{ name: 'test', redisUrl: inject('redisUrl'), keyPrefix, clock: new SystemClock() },

@@ -1,17 +1,21 @@
 import type { Informer } from '../../src/client/informer/index.js';
 import type { Activation, ActorRuntime } from '../../src/runtime/activation/index.js';
 import type { SyncObserver } from '../../src/runtime/index.js';
+import { namespaceOfItem } from '../../src/controllers/garbage-collector/item-key.js';
 import { newerResourceVersion, parseKey, qualifiedResource } from '../../src/machinery/kubernetes/index.js';
 import type { SimulatedProcess } from '../../src/testing/simulation/index.js';
 import type { Violation } from '../chaos/checkers/violation.js';
 
 /** State of an actor that was settled is kept for so long: then every cache shows it. A little less, milliseconds. */
 const REMEMBERED_MS = 55_000;
+const MICROS_PER_MS = 1000;
 
 interface Actor {
   token: number;
   /** The process that may write. */
   process: SimulatedProcess | undefined;
+  /** The activation that began last has ended, and its end was confirmed. */
+  hasEnded: boolean;
   /** By resource, the newest version that an activation wrote whose end was confirmed. */
   readonly written: Map<string, { readonly version: string; readonly atMs: number }>;
 }
@@ -28,6 +32,8 @@ export class ActivationChecks {
     private readonly found: (violation: Violation) => void,
     /** The caches that a controller decides by. */
     private readonly cachesOf: (process: SimulatedProcess, controller: string) => readonly Informer[],
+    /** The wall clock of the store, milliseconds. */
+    private readonly storeNowMs: () => number,
   ) {}
 
   /** Watches the activations of a process. */
@@ -46,7 +52,9 @@ export class ActivationChecks {
           },
           options,
         );
-        const { written } = this.actorOf(`${controller} ${key}`);
+        const actor = this.actorOf(`${controller} ${key}`);
+        const { written } = actor;
+        if (actor.process === process) actor.hasEnded = true;
         const atMs = process.kernel.nowMs;
         for (const [resource, version] of wrote) {
           const before = written.get(resource)?.version;
@@ -70,10 +78,19 @@ export class ActivationChecks {
     const name = `${controller} ${key}`;
     const actor = this.actorOf(name);
     this.checks += 1;
-    if (token <= actor.token)
+    if (token <= actor.token && !this.mayBeForgotten(actor))
       this.report('activations', name, `token ${token} began after token ${actor.token}`);
     actor.token = token;
     actor.process = process;
+    actor.hasEnded = false;
+  }
+
+  /**
+   * Redis makes a token of the time, if it has forgotten the key. So a token may be smaller than one before if the clock of Redis
+   * has gone back meanwhile. Nothing is forgotten of an activation that has not ended, and none that has ended writes.
+   */
+  private mayBeForgotten({ hasEnded, process, token }: Actor): boolean {
+    return (hasEnded || process?.isAlive === false) && token / MICROS_PER_MS > this.storeNowMs();
   }
 
   private watched(activation: Activation, wrote: Map<string, string>): Activation {
@@ -82,7 +99,7 @@ export class ActivationChecks {
       activation.assertHeld();
       this.checks += 1;
       const { process, token } = this.actorOf(name);
-      if (activation.token >= token) return;
+      if (activation.token === token) return;
       const problem = `token ${activation.token} writes after ${process?.name} has token ${token}`;
       this.report('activations', name, problem);
     };
@@ -106,7 +123,8 @@ export class ActivationChecks {
     // A process that was paused goes on with an activation that another has overtaken. It may decide, but not write.
     if (actor.process !== process) return;
     const caches = this.cachesOf(process, controller);
-    const { namespace } = parseKey(key);
+    // The keys of the garbage collector have a namespace of their own form; those of the others are left as they are.
+    const namespace = namespaceOfItem(parseKey(key));
     for (const [resource, { atMs, version }] of actor.written) {
       const cache = cacheOf(caches, resource);
       if (!cache || process.kernel.nowMs - atMs > REMEMBERED_MS) continue;
@@ -117,7 +135,10 @@ export class ActivationChecks {
   }
 
   private actorOf(name: string): Actor {
-    const known = this.actors.get(name) ?? { token: 0, process: undefined, written: new Map() };
+    const known = this.actors.get(name) ?? {
+      ...{ token: 0, process: undefined, hasEnded: true },
+      written: new Map(),
+    };
     this.actors.set(name, known);
     return known;
   }

@@ -133,12 +133,16 @@ class Simulation {
       isEmpty: this.surroundings.isEmpty,
       isOfUser: (uid) => this.users.deletedPods.has(uid),
     });
-    this.activations = new ActivationChecks(found, (process, controller) => {
-      const { manager } = this.world.replicas.find((each) => each.process === process) ?? {};
-      const { worksOn } = manager?.controllers.find((each) => each.controller.name === controller) ?? {};
-      // The caches of all namespaces, beside those of slots, are the manager's own.
-      return this.slots && worksOn !== 'slots' ? [] : (manager?.informers.all() ?? []);
-    });
+    this.activations = new ActivationChecks(
+      found,
+      (process, controller) => {
+        const { manager } = this.world.replicas.find((each) => each.process === process) ?? {};
+        const { worksOn } = manager?.controllers.find((each) => each.controller.name === controller) ?? {};
+        // The caches of all namespaces, beside those of slots, are the manager's own.
+        return this.slots && worksOn !== 'slots' ? [] : (manager?.informers.all() ?? []);
+      },
+      () => this.world.store.process.clock.now(),
+    );
     const { slots } = this.plan;
     if (slots !== undefined) {
       const replicas = (): readonly RunningReplica[] => this.world.replicas;

@@ -22,7 +22,11 @@ export interface ActorState {
 export interface Activation {
   readonly controller: string;
   readonly key: string;
-  /** Fencing token: increases with every activation of the key. */
+  /**
+   * Fencing token: increases with every activation of the key, also after the store has forgotten the key. There is one exception: if
+   * Redis has forgotten the key, and its clock went back meanwhile, the token may be smaller than one before. None that is older
+   * is still in use then, and the store never takes a former one for the newest.
+   */
   readonly token: number;
   /** Aborts with KeyLockLostError before the lock can have expired, and with SyncTimeoutError at the time limit. */
   readonly signal: AbortSignal;

@@ -55,7 +55,7 @@ export interface FinalState {
  */
 export interface ActorStore {
   /**
-   * Acquires the lock for `lockDurationMs` with a token greater than all before. One that another owner never released leaves an
+   * Acquires the lock for `lockDurationMs` with a token greater than all before, but for `Activation.token`'s exception. One that another owner never released leaves an
    * interruption, which stays until a release has settled it.
    */
   acquire(id: ActorId, owner: string, lockDurationMs: number): Promise<AcquireOutcome>;

@@ -38,7 +38,7 @@ export class Faults {
   private rememberedStore: (() => void) | undefined;
   /** The faults of networks that are on. */
   private readonly weathers = new Map<string, Partial<Weather>>();
-  /** When the store last lost the lease, simulated milliseconds. */
+  /** When the store last lost the lease, or ended it too early, simulated milliseconds. */
   lostLeaseAtMs = -Infinity;
   /** Ends the jumps of wall clocks: with one that is behind, a pod is not available before its time. */
   private readonly setRight: (() => void)[] = [];
@@ -165,8 +165,8 @@ export class Faults {
       const processes = [...replicas.map((replica) => replica.process), store.process, api.process];
       const process = processes[Math.floor(which * processes.length)]!;
       const ms = (way < 0.5 ? -1 : 1) * 30 * MINUTE_MS * far ** 3;
-      process.clock.jumpWallClock(ms);
-      this.setRight.push(() => process.clock.jumpWallClock(-ms));
+      this.jump(process, ms);
+      this.setRight.push(() => this.jump(process, -ms));
     },
     'watches are cut': ([which]) => this.watches(which, 'cut'),
     'watches fall silent': ([which]) => this.watches(which, 'silent'),
@@ -178,6 +178,13 @@ export class Faults {
         ...{ late: 0.6 + 0.38 * late, lateMs: 2 + 600 * lateness ** 4 },
       }),
   };
+
+  /** A Redis judges its lease by its wall clock: one that goes forward ends the lease while its holder still leads. */
+  private jump(process: SimulatedProcess, ms: number): void {
+    const { kernel, store } = this.world;
+    process.clock.jumpWallClock(ms);
+    if (ms > 0 && process === store.process && store.redis) this.lostLeaseAtMs = kernel.nowMs;
+  }
 
   /** Sets how messages from and to one process fare, for a while. */
   private weather([which, long, whose]: PlannedFault['dice'], weather: Partial<Weather>): void {
