@@ -4,10 +4,11 @@ import { ControllerRevision } from '../../src/controllers/shared/index.js';
 import { renderKeptState } from '../../src/controllers/set-rollouts/kept-state.js';
 import type { KubernetesObject } from '../../src/machinery/kubernetes/index.js';
 import { Pod } from '../../src/machinery/kubernetes/index.js';
-import { StatefulSet } from '../../src/runtime/index.js';
+import { DaemonLab } from '../../src/controllers/set-rollouts/daemon-lab.fixture.js';
+import { SetLab } from '../../src/controllers/set-rollouts/set-lab.fixture.js';
+import { DaemonSet, StatefulSet } from '../../src/runtime/index.js';
 import { ADMIN_TOKEN, anAdminPorts } from '../../src/rollkeeper/admin/server/admin-ports.fixture.js';
 import { AdminModule } from '../../src/rollkeeper/admin/server/admin.module.js';
-import type { AdminServer } from '../../src/rollkeeper/admin/server/nest-admin-server.js';
 import { startAdminServer } from '../../src/rollkeeper/admin/server/nest-admin-server.js';
 import { HealthRegistry } from '../../src/runtime/health/index.js';
 import { FakeCluster } from '../../src/testing/fake-cluster.js';
@@ -48,6 +49,36 @@ function aPod(name: string, revision: string): KubernetesObject {
   } as KubernetesObject;
 }
 
+/** An admin server of a replica that leads the rollouts of the sets of one kind. */
+async function serveSets(cluster: FakeCluster, type: typeof StatefulSet | typeof DaemonSet) {
+  const informers = new FakeInformers(cluster);
+  const isDaemonSet = type === DaemonSet;
+  const controller = isDaemonSet ? 'daemonset-rollout' : 'statefulset-rollout';
+  const sets = {
+    ...({ kind: isDaemonSet ? 'DaemonSet' : 'StatefulSet', controller } as const),
+    sets: informers.informerFor<StatefulSet | DaemonSet>(type),
+    revisions: informers.informerFor<ControllerRevision>(ControllerRevision),
+    pods: informers.informerFor<Pod>(Pod),
+  };
+  const { status: base } = anAdminPorts();
+  const own = await base.status();
+  const controllers = own.controllers.map((each) => ({ ...each, name: controller }));
+  const ports = anAdminPorts({
+    ...{ informers, client: cluster, sets: () => [sets] },
+    status: { leadership: () => base.leadership(), status: async () => ({ ...own, controllers }) },
+  });
+  const options = { health: new HealthRegistry(), metrics: createMetrics(), status: ports.status, ports };
+  const server = await startAdminServer(AdminModule.forRoot(options), { host: '127.0.0.1', port: 0 });
+  const ask = async (path: string, body?: object): Promise<unknown> => {
+    const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' };
+    const asked = body && { method: 'POST', body: JSON.stringify(body) };
+    return (await fetch(server.url + path, { headers, ...asked })).json();
+  };
+  return { server, ports, ask };
+}
+
+type Served = Awaited<ReturnType<typeof serveSets>>;
+
 /** A set whose rollout has replaced one pod of two, and waits for an approval. */
 function waitingSet(): KubernetesObject {
   const condition = { type: 'Progressing', status: 'Unknown', reason: 'WaitingForApproval', message: WAITS };
@@ -70,9 +101,8 @@ function waitingSet(): KubernetesObject {
 }
 
 describe('the rollout of a StatefulSet that is under policies', () => {
-  let server: AdminServer;
   let cluster: FakeCluster;
-  let ports: ReturnType<typeof anAdminPorts>;
+  let served: Served;
   let reader: FeedReader;
 
   beforeEach(async () => {
@@ -85,37 +115,18 @@ describe('the rollout of a StatefulSet that is under policies', () => {
     cluster.seed(ControllerRevision, aRevision('db-2', 2, 'db:2'));
     cluster.seed(Pod, aPod('db-0', 'db-1'));
     cluster.seed(Pod, aPod('db-1', 'db-2'));
-    const informers = new FakeInformers(cluster);
-    const sets = {
-      ...({ kind: 'StatefulSet', controller: 'statefulset-rollout' } as const),
-      sets: informers.informerFor<StatefulSet>(StatefulSet),
-      revisions: informers.informerFor<ControllerRevision>(ControllerRevision),
-      pods: informers.informerFor<Pod>(Pod),
-    };
-    const { status: base } = anAdminPorts();
-    const own = await base.status();
-    const controllers = own.controllers.map((each) => ({ ...each, name: 'statefulset-rollout' }));
-    ports = anAdminPorts({
-      ...{ informers, client: cluster, sets: () => [sets] },
-      status: { leadership: () => base.leadership(), status: async () => ({ ...own, controllers }) },
-    });
-    const options = { health: new HealthRegistry(), metrics: createMetrics(), status: ports.status, ports };
-    server = await startAdminServer(AdminModule.forRoot(options), { host: '127.0.0.1', port: 0 });
-    reader = new FeedReader(() => [ports.clock]);
+    served = await serveSets(cluster, StatefulSet);
+    reader = new FeedReader(() => [served.ports.clock]);
   });
   afterEach(async () => {
     reader.close();
-    await server.close();
+    await served.server.close();
   });
 
-  const ask = async (path: string, body?: object): Promise<unknown> => {
-    const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' };
-    const asked = body && { method: 'POST', body: JSON.stringify(body) };
-    return (await fetch(server.url + path, { headers, ...asked })).json();
-  };
+  const ask: Served['ask'] = (path, body) => served.ask(path, body);
 
   it('has a row in the list, and a set without policies has none', async () => {
-    await reader.open(`${server.url}/admin/events`, ADMIN_TOKEN);
+    await reader.open(`${served.server.url}/admin/events`, ADMIN_TOKEN);
     await reader.sees(['shop/db?kind=StatefulSet']);
     expect(reader.text).toContain('"kind":"StatefulSet"');
   });
@@ -157,6 +168,90 @@ describe('the rollout of a StatefulSet that is under policies', () => {
     });
     expect(await ask('/admin/rollouts/shop/db?kind=DaemonSet')).toEqual({
       error: 'no controller leads rollouts of a DaemonSet here',
+    });
+  });
+});
+
+it('shows that a DaemonSet whose maxUnavailable is 0 has one node at a time without an available pod', async () => {
+  const updateStrategy = {
+    type: 'RollingUpdate',
+    rollingUpdate: { maxSurge: 1, maxUnavailable: 0 },
+  } as const;
+  const lab = await DaemonLab.rolledOut({ steps: '1; approve' }, { spec: { updateStrategy } });
+  const cluster = new FakeCluster();
+  cluster.seed(DaemonSet, lab.set);
+  for (const revision of lab.revisions) cluster.seed(ControllerRevision, revision);
+  const { ask, server } = await serveSets(cluster, DaemonSet);
+  try {
+    expect(await ask('/admin/rollouts/default/db/explanation?kind=DaemonSet')).toMatchObject({
+      limits: { replicas: 4, floor: 3, maxUnavailable: 1 },
+    });
+  } finally {
+    await server.close();
+  }
+});
+
+/* The controllers of the rollouts themselves have written the state of these sets. */
+describe.each(['StatefulSet', 'DaemonSet'] as const)('a %s at a step that needs an approval', (kind) => {
+  let served: Served;
+  let reader: FeedReader;
+
+  beforeEach(async () => {
+    const policies = { steps: '25%; approve; 50%; approve' };
+    const isDaemonSet = kind === 'DaemonSet';
+    const lab = isDaemonSet ? await DaemonLab.rolledOut(policies) : await SetLab.rolledOut(policies);
+    await lab.image('db:2');
+    const cluster = new FakeCluster();
+    const type = isDaemonSet ? DaemonSet : StatefulSet;
+    cluster.seed(type, lab.set);
+    for (const revision of lab.revisions) cluster.seed(ControllerRevision, revision);
+    for (const pod of lab.pods) cluster.seed(Pod, pod);
+    served = await serveSets(cluster, type);
+    reader = new FeedReader(() => [served.ports.clock]);
+  });
+  afterEach(async () => {
+    reader.close();
+    await served.server.close();
+  });
+
+  it('has a row with the cause, and the pods of both versions', async () => {
+    await reader.open(`${served.server.url}/admin/events`, ADMIN_TOKEN);
+    await reader.sees([`default/db?kind=${kind}`]);
+    const row = reader.row(`default/db?kind=${kind}`);
+    expect(row).toMatchObject({
+      ...{ kind, state: 'progressing', cause: 'waits-for-approval' },
+      sets: [
+        { role: 'new', images: ['db:2'], size: 1, available: 1, pods: 'a' },
+        { role: 'old', images: ['db:1'], size: 3, available: 3, pods: 'aaa' },
+      ],
+    });
+  });
+
+  it('is explained with the cause, and with what would end the wait', async () => {
+    const word = kind.toLowerCase();
+    expect(await served.ask(`/admin/rollouts/default/db/explanation?kind=${kind}`)).toMatchObject({
+      ...{ state: 'progressing', cause: 'waits-for-approval' },
+      limits: { replicas: 4, ceiling: 4, floor: 3, maxUnavailable: 1 },
+      waitsFor: [
+        {
+          cause: 'waits-for-approval',
+          severity: 'waits',
+          unblockedBy: [
+            expect.stringContaining(`rollkeeper promote ${word}/db`),
+            expect.stringContaining('rollkeeper abort'),
+          ],
+        },
+      ],
+    });
+  });
+
+  it('has a track with its position, and its revisions', async () => {
+    expect(await served.ask(`/admin/rollouts/default/db?kind=${kind}`)).toMatchObject({
+      track: { steps: ['done', 'current', 'ahead', 'ahead'].map((state) => ({ state })) },
+      history: [
+        { revision: 2, images: ['db:2'] },
+        { revision: 1, images: ['db:1'] },
+      ],
     });
   });
 });

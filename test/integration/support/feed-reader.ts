@@ -1,4 +1,5 @@
 import type { FakeClock } from '../../../src/machinery/clock/index.js';
+import type { DeploymentSummary } from '../../../src/rollkeeper/admin/server/console-summary.js';
 import type { FeedEvent } from '../../../src/rollkeeper/admin/server/feed-events.js';
 import { waitFor } from '../../../src/testing/wait-for.js';
 
@@ -10,7 +11,7 @@ export class FeedReader {
   readonly everGone: string[] = [];
   /** The replicas whose rows are missing. Undefined: no event names any. */
   missing: Extract<FeedEvent, { type: 'missing' }>['replicas'] | undefined;
-  private readonly rows = new Map<string, number>();
+  private readonly rows = new Map<string, { readonly tellings: number; readonly row: DeploymentSummary }>();
   private readonly stop = new AbortController();
   private cluster: Extract<FeedEvent, { type: 'cluster' }> | undefined;
 
@@ -32,7 +33,12 @@ export class FeedReader {
 
   /** How many events had a row. */
   tellings(key: string): number {
-    return this.rows.get(key) ?? 0;
+    return this.rows.get(key)?.tellings ?? 0;
+  }
+
+  /** The newest state of a row. */
+  row(key: string): DeploymentSummary | undefined {
+    return this.rows.get(key)?.row;
   }
 
   parkedOf(controller: string): number | undefined {
@@ -76,7 +82,7 @@ export class FeedReader {
     if (event.type === 'cluster') this.cluster = event;
     if (event.type === 'missing') this.missing = event.replicas;
     if (event.type !== 'deployments') return;
-    for (const { key } of event.changed) this.rows.set(key, this.tellings(key) + 1);
+    for (const row of event.changed) this.rows.set(row.key, { row, tellings: this.tellings(row.key) + 1 });
     for (const key of event.gone) if (this.rows.delete(key)) this.everGone.push(key);
   }
 }

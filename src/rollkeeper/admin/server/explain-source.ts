@@ -208,15 +208,15 @@ function controlOf(
   return { controllerRuns, leader, store, ...(apiProblem !== undefined && { apiProblem }) };
 }
 
-/** `maxUnavailable` of the set's strategy, 1 by default; a percentage is rounded up, as its controller does. */
+/** `maxUnavailable` of the set's strategy, as its controller follows it: 1 by default and at least, and a percentage is rounded up. */
 function mostUnavailableOf(
   { spec }: DeepReadonly<StatefulSet | DaemonSet>,
   { deployment }: SetRollout,
 ): number {
   const { maxUnavailable = 1 }: { readonly maxUnavailable?: number | string } =
     spec.updateStrategy?.rollingUpdate ?? {};
-  if (typeof maxUnavailable === 'number') return maxUnavailable;
-  return Math.ceil((Number.parseFloat(maxUnavailable) * (deployment.spec.replicas ?? 1)) / 100);
+  if (typeof maxUnavailable === 'number') return Math.max(1, maxUnavailable);
+  return Math.max(1, Math.ceil((Number.parseFloat(maxUnavailable) * (deployment.spec.replicas ?? 1)) / 100));
 }
 
 /** Undefined if no nodes are cached. */
