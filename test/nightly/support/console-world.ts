@@ -1,11 +1,11 @@
 import type { HttpApiClient } from '../../../src/client/api-client/index.js';
-import type { KubernetesObject } from '../../../src/machinery/kubernetes/index.js';
+import type { KubernetesObject, ResourceType } from '../../../src/machinery/kubernetes/index.js';
 import { Deployment, Namespace, Pod } from '../../../src/machinery/kubernetes/index.js';
-import { CronJob, StatefulSet } from '../../../src/runtime/index.js';
+import { CronJob, DaemonSet, StatefulSet } from '../../../src/runtime/index.js';
 import { waitFor } from '../../../src/testing/wait-for.js';
 import { aDeployment } from '../../e2e/support/a-deployment.js';
 
-/** A cluster as an operator meets it: rollouts that are done, on their way, stuck, paused, and at a step; and other kinds. */
+/** A cluster as an operator meets it: rollouts that are done, on their way, stuck, paused, and at a step; a release; sets that are rolled out by policies; and other kinds. */
 export async function furnish(client: HttpApiClient): Promise<void> {
   for (const name of ['shop', 'billing', 'media'])
     await client.create(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
@@ -16,9 +16,12 @@ export async function furnish(client: HttpApiClient): Promise<void> {
     );
   await client.create(Deployment, canary());
   await client.create(StatefulSet, statefulSet());
+  await client.create(StatefulSet, heldStatefulSet());
+  await client.create(DaemonSet, heldDaemonSet());
   await client.create(CronJob, cronJob());
   for (const [namespace, name, replicas] of COMPLETE) await available(client, { namespace, name }, replicas);
   await available(client, { namespace: 'shop', name: 'checkout' }, 4);
+  await rollOutSets(client);
   await setImage(client, { namespace: 'shop', name: 'checkout' }, 'checkout:2.1.0');
   await setImage(client, { namespace: 'shop', name: 'payments' }, 'payments:1.5.0-missing');
   await client.patch(
@@ -26,6 +29,12 @@ export async function furnish(client: HttpApiClient): Promise<void> {
     { namespace: 'media', name: 'thumbnails' },
     merge({ spec: { paused: true } }),
   );
+  for (const name of ['checkout', 'search'])
+    await client.patch(
+      Deployment,
+      { namespace: 'shop', name },
+      merge({ metadata: { annotations: { 'rollkeeper.dev/release': 'shop-42' } } }),
+    );
   await waitFor(async () => await isPulling(client), { what: 'the pods of shop/payments to be stuck' });
 }
 
@@ -88,6 +97,57 @@ function statefulSet(): KubernetesObject {
       },
     },
   } as KubernetesObject;
+}
+
+function heldStatefulSet(): KubernetesObject {
+  const { metadata, spec } = setParts('orders', '1; approve');
+  return {
+    ...{ apiVersion: 'apps/v1', kind: 'StatefulSet', metadata },
+    spec: { ...spec, replicas: 3, serviceName: 'orders' },
+  } as KubernetesObject;
+}
+
+function heldDaemonSet(): KubernetesObject {
+  return {
+    ...{ apiVersion: 'apps/v1', kind: 'DaemonSet' },
+    ...setParts('agent', '33%; approve; 66%; approve'),
+  };
+}
+
+function setParts(name: string, steps: string) {
+  const labels = { app: name };
+  return {
+    metadata: { namespace: 'shop', name, annotations: { 'rollkeeper.dev/steps': steps } },
+    spec: {
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: containersOf(`${name}:1.0.0`) },
+    },
+  };
+}
+
+/** Changes the sets once their controllers hold them: a change before that is made as without policies. */
+async function rollOutSets(client: HttpApiClient): Promise<void> {
+  const sets: readonly (readonly [type: ResourceType, name: string])[] = [
+    [StatefulSet, 'orders'],
+    [DaemonSet, 'agent'],
+  ];
+  for (const [type, name] of sets) {
+    const ref = { namespace: 'shop', name };
+    await waitFor(
+      async () => {
+        const { metadata, status } = await client.get<SetStatus>(type, ref);
+        const pods = status?.numberAvailable ?? status?.availableReplicas ?? 0;
+        return pods === 3 && metadata.annotations?.['rollkeeper.dev/rollout'] !== undefined;
+      },
+      { what: `shop/${name} to be held by policies, with all its pods` },
+    );
+    await client.patch(type, ref, merge({ spec: { template: { spec: containersOf(`${name}:1.1.0`) } } }));
+  }
+}
+
+/** The two kinds of sets count their available pods under different names. */
+interface SetStatus extends KubernetesObject {
+  readonly status?: { readonly availableReplicas?: number; readonly numberAvailable?: number };
 }
 
 function cronJob(): KubernetesObject {
