@@ -1,5 +1,8 @@
 import { ActivationsChecker } from './checkers/activations.js';
+import type { KnownMesh } from './checkers/admission.js';
+import { AdmissionChecker } from './checkers/admission.js';
 import { findLostChanges } from './checkers/changes.js';
+import { DrainingChecker } from './checkers/draining.js';
 import type { TermLine } from './checkers/epochs.js';
 import { EpochsChecker } from './checkers/epochs.js';
 import { ExperimentsChecker } from './checkers/experiments.js';
@@ -17,6 +20,7 @@ import type { Node } from '../../src/machinery/kubernetes/index.js';
 import type { JournalLine } from './checkers/journal-line.js';
 import type { Violation } from './checkers/violation.js';
 import type { HistoryEvent } from './history.js';
+import { saysItIsEmpty } from './lifetimes.js';
 import type { AcknowledgedChange } from './load.js';
 import type { ChaosCoordination } from './set/chaos-set.js';
 
@@ -37,6 +41,8 @@ export class Checks {
   private readonly order = new OrderChecker(this.replay);
   private readonly heldSizes = new HeldSizesChecker(this.replay);
   private readonly traffic = new TrafficChecker(this.replay);
+  private readonly draining = new DrainingChecker(this.replay, { isEmpty: saysItIsEmpty });
+  private readonly admission = new AdmissionChecker(this.replay);
   private readonly activations = new ActivationsChecker();
   private readonly epochs = new EpochsChecker();
   private readonly fence = new LeaseFenceChecker();
@@ -58,16 +64,21 @@ export class Checks {
    * @param history in the store's order
    * @param journal in the order of its times
    * @param terms in the order of each queue, read after the journal
+   * @param meshes in the order of their times. @default admission gives what it gave before
    */
   checkRecorded(
     history: readonly HistoryEvent[],
     journal: readonly JournalLine[],
     terms: readonly TermLine[],
+    meshes: readonly KnownMesh[] = [],
   ): Violation[] {
     const found: Violation[] = [];
+    const unknown = [...meshes];
     for (const event of history) {
+      for (; unknown[0] && unknown[0].sinceMs <= event.seenAtMs; unknown.shift())
+        this.admission.know(unknown[0].mesh, unknown[0].sinceMs);
       if (isOfRequests(event)) {
-        found.push(...this.traffic.check(event));
+        found.push(...this.traffic.check(event), ...this.draining.check(event));
         continue;
       }
       found.push(
@@ -75,6 +86,8 @@ export class Checks {
         ...this.experiments.check(event),
         ...this.order.check(event),
         ...this.heldSizes.check(event),
+        ...this.draining.check(event),
+        ...this.admission.check(event),
       );
       this.replay.apply(event);
       found.push(
@@ -109,6 +122,8 @@ export class Checks {
       limits: this.limits.checks,
       policies: this.policies.checks,
       experiments: this.experiments.checks,
+      'old pods that drain': this.draining.checks,
+      'restarts on admission': this.admission.checks,
       order: this.order.checks,
       'held sizes': this.heldSizes.checks,
       'routes of rollouts': this.traffic.checks,

@@ -5,6 +5,7 @@ import { Deployment, ReplicaSet } from '../../src/machinery/kubernetes/index.js'
 import { aDeployment } from '../e2e/support/a-deployment.js';
 import type { PolicyNeed } from './policy-world.js';
 import type { Shape } from './shapes.js';
+import { MESHED } from './mesh.js';
 import { SHAPES } from './shapes.js';
 import type { SeededRandom } from './random.js';
 
@@ -127,16 +128,18 @@ export class Load {
 
   private create(name: string): Promise<void> {
     const { client, random } = this.options;
-    const { minReadySeconds, mostReplicas, need, placement, policies = {}, strategy } = this.shapeOf(name);
+    const shape = this.shapeOf(name);
+    const { minReadySeconds, mostReplicas, need, placement, policies = {}, strategy } = shape;
     const replicas = random.whole(1, mostReplicas);
     const object = aDeployment({ name, replicas, image: this.nextImage(), strategy, minReadySeconds });
     object.metadata.annotations = annotationsOf({
       ...policies,
       ...this.orderOf(name),
-      ...(need === 'service' && { 'active-service': name }),
+      ...(policies['strategy'] === 'blue-green' && { 'active-service': name }),
       ...(need === 'route' && { traffic: `httproute/${name}` }),
     });
     Object.assign(object.spec.template.spec ?? {}, placement);
+    if (shape.meshed) Object.assign(object.spec.template.metadata?.labels ?? {}, MESHED);
     return this.send(name, 'create', () => client.create(Deployment, object));
   }
 

@@ -14,6 +14,8 @@ export const POLICY_FLAGS = [
   '--blue-green',
   '--traffic',
   '--respect-disruption-budgets',
+  '--drain-sessions',
+  '--watch-admission',
   ...['--max-rollouts', '0'],
   // Budgets need a controller that counts for them, and routes one that knows the pods behind a Service.
   ...['--controllers', '*,disruption,endpointslice'],

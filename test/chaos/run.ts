@@ -9,6 +9,7 @@ import { HTTPRoute } from './led-routes.js';
 import { History } from './history.js';
 import { Journal } from './journal.js';
 import { LOAD_NAMESPACE, Load } from './load.js';
+import { Lifetimes } from './lifetimes.js';
 import { findOpenIntents } from './open-intents.js';
 import { makePolicyWorld } from './policy-world.js';
 import { Probes } from './probes.js';
@@ -52,6 +53,7 @@ export class ChaosRun {
   private readonly load: Load;
   private readonly checks: Checks;
   private readonly routes: RouteKeeper;
+  private readonly lifetimes: Lifetimes;
   private readonly resources = new Resources();
   private readonly deletedPods: DeletedPods;
   private readonly violations: Violation[] = [];
@@ -65,11 +67,13 @@ export class ChaosRun {
     this.deletedPods = new DeletedPods(set.client);
     this.history = new History(set.client, LOAD_NAMESPACE, [Service, EndpointSlice, HTTPRoute]);
     this.routes = new RouteKeeper(set.client);
+    this.lifetimes = new Lifetimes(set.client, LOAD_NAMESPACE, random);
     this.journal = new Journal(set.replicas.map(({ journalFile }) => journalFile));
     this.probes = new Probes(set.client);
     this.history.onEvent = (event) => {
       this.probes.note(event);
       this.routes.note(event);
+      this.lifetimes.note(event);
     };
     this.load = new Load({ client: set.client, random, deployments, pauseMs });
   }
@@ -81,6 +85,7 @@ export class ChaosRun {
     await defineRoutes(this.options.set.client);
     await this.history.start();
     this.routes.start();
+    await this.lifetimes.start();
     await this.probes.start();
     await this.deletedPods.prepare();
     await makePolicyWorld(this.options.set.client, LOAD_NAMESPACE, this.load.needs);
@@ -96,6 +101,7 @@ export class ChaosRun {
     }
     if (!stopAtViolation || this.violations.length === 0) await this.history.stop();
     await this.routes.stop();
+    await this.lifetimes.stop();
     const page = this.options.console;
     const seen = page?.summary();
     this.add(seen?.violations ?? []);
@@ -122,6 +128,7 @@ export class ChaosRun {
     const { patience, say, set } = this.options;
     const found = (...problem: [string, string, string]): void => this.found(...problem);
     this.load.start();
+    this.lifetimes.begin();
     const made = await makeFaults(faults, { set, probes: this.probes, patience, say, found });
     this.faults.push(...made);
     for (const { kind, recoveredMs, target } of made)
@@ -130,6 +137,7 @@ export class ChaosRun {
     set.heal();
     await set.untilSettled();
     await this.load.stop();
+    this.lifetimes.end();
     await this.comeToRest();
     await this.history.untilComplete();
     if (this.history.gaps > 0)
@@ -138,7 +146,7 @@ export class ChaosRun {
     const journal = this.journal.take();
     const terms = await takeTerms(set.redis);
     const problems = [
-      ...this.checks.checkRecorded(history, journal, terms),
+      ...this.checks.checkRecorded(history, journal, terms, this.lifetimes.take()),
       ...this.checks.checkAtRest(this.load.last()),
     ];
     this.add(problems);
@@ -173,6 +181,7 @@ export class ChaosRun {
     const unrest = [
       findUnrest(set.client, LOAD_NAMESPACE),
       findLedRoutes(set.client, LOAD_NAMESPACE),
+      this.lifetimes.findUnrest(),
       findQueued(set),
       findOpenIntents(set),
     ];

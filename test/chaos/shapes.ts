@@ -1,4 +1,5 @@
 import type { Deployment, PodSpec } from '../../src/machinery/kubernetes/index.js';
+import { SESSIONS } from './mesh.js';
 import type { PolicyNeed } from './policy-world.js';
 
 /**
@@ -16,6 +17,8 @@ export interface Shape {
   /** The share of its changes that are of cpu alone, from 0 to 1. @default 0 */
   readonly resized?: number;
   readonly need?: PolicyNeed;
+  /** Whether a mesh injects sidecars into its pods. @default false */
+  readonly meshed?: boolean;
   /** How many of its versions have pods that the node rejects, from 0 to 1. @default 0 */
   readonly rejected?: number;
   /** Rules for the scheduler, until everything has to come to rest. @default none */
@@ -123,5 +126,20 @@ export const SHAPES: readonly Shape[] = [
   {
     ...{ strategy: rolling(1, 0), mostReplicas: 6, minReadySeconds: 0, placement: SPREAD },
     policies: { spread: 'after-rollout', rebalance: '1' },
+  },
+  {
+    ...{ strategy: rolling(1, 0), mostReplicas: 3, minReadySeconds: 0, need: 'service' },
+    policies: { 'keep-old': `until "annotation ${SESSIONS} == 0", at most 1h, at most 2` },
+  },
+  {
+    ...{ strategy: rolling(0, 2), mostReplicas: 6, minReadySeconds: 0, need: 'budget', meshed: true },
+    policies: { 'restart-on': 'admission', 'disruption-budgets': 'respect' },
+  },
+  {
+    ...{ strategy: undefined, mostReplicas: 4, minReadySeconds: 0, need: 'service', meshed: true },
+    policies: {
+      'keep-old': `until "annotation ${SESSIONS} == 0", at most 1h, at most 3`,
+      'restart-on': 'admission',
+    },
   },
 ];

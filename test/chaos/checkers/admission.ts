@@ -151,6 +151,33 @@ function recordOf({ metadata }: Deployment): DriftRecord | null {
 /** The API server knows a new configuration within this time, milliseconds. */
 const API_LAG_MS = 2000;
 
+/** The same as {@link AdmissionChecker.unrest}, of what the API shows now and of what Deployments say of their own restarts. */
+export function unrestOfAdmission(
+  deployments: readonly Deployment[],
+  pods: readonly Pod[],
+  mesh: Mesh,
+): string[] {
+  return deployments.filter(isMeshed).flatMap((deployment) => {
+    const { annotations, name } = deployment.metadata;
+    const labels = deployment.spec.selector.matchLabels ?? {};
+    const own = pods.filter(
+      (pod) =>
+        isLiving(pod) &&
+        pod.status?.phase === 'Running' &&
+        Object.entries(labels).every(([label, value]) => pod.metadata.labels?.[label] === value),
+    );
+    const stale = own.filter((pod) => isStale(pod, mesh)).length;
+    if (stale === 0) return [];
+    const record = recordOf(deployment);
+    if (!record) return [`Deployment ${name} has ${stale} pods that differ, which is not shown`];
+    const restarts = JSON.parse(annotations?.[RESTARTED] ?? '[]') as readonly { readonly parts: unknown }[];
+    const isBarred =
+      restarts.length >= MOST_RESTARTS ||
+      restarts.some(({ parts }) => JSON.stringify(parts) === JSON.stringify(record.parts));
+    return asks(deployment) && !isBarred ? [`Deployment ${name} has ${stale} pods that differ`] : [];
+  });
+}
+
 function asks({ metadata }: Deployment): boolean {
   return (metadata.annotations?.[`${P}restart-on`] ?? '').includes('admission');
 }
