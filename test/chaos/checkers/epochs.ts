@@ -11,7 +11,13 @@ export interface TermLine {
 }
 
 /** Their keys wait in the leader's memory and go with it: there is nothing to judge. */
-const IN_MEMORY: ReadonlySet<string> = new Set(['disruption', 'endpointslice']);
+const IN_MEMORY: ReadonlySet<string> = new Set([
+  'admission-drift',
+  'disruption',
+  'endpointslice',
+  'experiments',
+  'session-drain',
+]);
 
 interface Term {
   readonly epoch: number;
