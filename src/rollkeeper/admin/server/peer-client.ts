@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { Dispatcher } from 'undici';
-import { request } from 'undici';
+import { errors, request } from 'undici';
 import {
   RollkeeperError,
   UnsupportedError,
@@ -174,6 +174,8 @@ class CredentialRefusedError extends RollkeeperError {
 
 /** Why a replica does not answer, for people. */
 export function peerProblem(error: unknown): string {
+  if (error instanceof errors.BodyTimeoutError || error instanceof errors.HeadersTimeoutError)
+    return 'nothing has come from it for too long';
   return hasCode(error, 'WRONG_CERTIFICATE')
     ? 'another certificate than its own is shown there'
     : errorMessage(error);
