@@ -17,7 +17,8 @@ export class SimulatedSessions {
   private readonly pods = new Map<string, Pod>();
   private readonly addresses = new Map<string, string>();
   private readonly empty = new Set<string>();
-  private areOver = false;
+  /** Whether the sessions of pods that drain from now on end after a while by chance, last, or are over. */
+  private mode: 'by chance' | 'lasting' | 'over' = 'by chance';
 
   constructor(
     private readonly process: SimulatedProcess,
@@ -35,12 +36,18 @@ export class SimulatedSessions {
     this.pods.set(uid, pod);
     const { random } = this.process;
     const [takes, lasts] = [LONGEST_MS * random.next() ** 2, random.next() < LASTING];
-    if (this.areOver || !lasts) this.process.after(takes, () => this.end(uid));
+    if (this.mode === 'over' || (this.mode === 'by chance' && !lasts))
+      this.process.after(takes, () => this.end(uid));
+  }
+
+  /** No session of a pod that drains from now on ends by itself. */
+  holdAll(): void {
+    this.mode = 'lasting';
   }
 
   /** Ends all sessions, now and from now on: no drain lasts any more but by its limit. */
   endAll(): void {
-    this.areOver = true;
+    this.mode = 'over';
     for (const uid of this.pods.keys()) this.end(uid);
   }
 

@@ -15,6 +15,7 @@ import { coordinationOf, prepareCluster } from './cluster.js';
 import type { Examined } from './exams.js';
 import { examineLeadership, examineLostQueue } from './exams.js';
 import { checkLeftovers, leftByEnded } from './leftovers.js';
+import { examineLifetimes } from './lifetimes-exam.js';
 import type { Plan } from './plan.js';
 import { planOf } from './plan.js';
 import type { StoredTable } from './slots/slot-checks.js';
@@ -84,6 +85,8 @@ export interface SimulationResult {
 
 /** After the last fault everything must be at rest within this time, milliseconds: a parked key comes back after 180 s. */
 const REST_WITHIN_MS = 400_000;
+/** Each of many pods has answered within this time, milliseconds: three of ten requests fail, and the pauses between them grow to 120 s. */
+const DRAINED_WITHIN_MS = 1_000_000;
 /** The longest that a leader leads without an answer, milliseconds. */
 const LEASE_MS = 2500;
 /** A replica has ended within this time after it was stopped, milliseconds. */
@@ -211,10 +214,11 @@ class Simulation {
     this.sweeps?.begin();
     await this.rest();
     this.slots?.setCalm(false);
+    if (!this.isOver && plan.world === 'lifetimes') await this.examineLifetimes();
     if (!this.isOver && this.store.keepsPods) {
       kernel.note('plan', 'plan', 'all sessions end');
       this.surroundings.endSessions();
-      await this.rest();
+      await this.rest(DRAINED_WITHIN_MS);
     }
     if (!this.isOver) await this.examine();
     if (!this.isOver) await this.stop();
@@ -282,10 +286,10 @@ class Simulation {
   }
 
   /** Until everything is at rest and stays so, in bounded time. */
-  private async rest(): Promise<void> {
+  private async rest(withinMs = REST_WITHIN_MS): Promise<void> {
     const { users } = this;
     const { kernel } = this.world;
-    const endMs = kernel.nowMs + REST_WITHIN_MS;
+    const endMs = kernel.nowMs + withinMs;
     let quietSinceMs = Infinity;
     let isAtRest = false;
     while (kernel.nowMs < endMs && !isAtRest && !this.isOver) {
@@ -358,6 +362,17 @@ class Simulation {
     if (!this.isOver) await this.examineSlots(examined);
     if (!this.isOver) await examineLeadership(examined);
     if (!this.isOver && this.slots) await this.restAgain(this.slots);
+  }
+
+  private async examineLifetimes(): Promise<void> {
+    const { surroundings, users } = this;
+    this.world.kernel.note('plan', 'plan', 'all sessions last');
+    await examineLifetimes({
+      act: (planned) => (this.isOver ? Promise.resolve() : this.during(users.act(planned))),
+      pass: (ms) => this.passUntil(this.world.kernel.nowMs + ms),
+      rest: () => (this.isOver ? Promise.resolve() : this.rest()),
+      holdSessions: () => surroundings.holdSessions(),
+    });
   }
 
   private async examineSlots(examined: Examined): Promise<void> {

@@ -65,6 +65,11 @@ export class Surroundings {
     this.mesh?.leave(ms);
   }
 
+  /** The sessions of all pods that drain last from now on. */
+  holdSessions(): void {
+    this.parts?.sessions.holdAll();
+  }
+
   /** All sessions end, now and from now on. */
   endSessions(): void {
     this.parts?.sessions.endAll();

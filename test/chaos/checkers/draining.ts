@@ -1,6 +1,7 @@
 import { parseDuration } from '../../../src/machinery/clock/index.js';
 import type { EndpointSlice, Pod, ReplicaSet } from '../../../src/machinery/kubernetes/index.js';
 import type { HistoryEvent } from '../history.js';
+import { isOfTemplate } from './policies.js';
 import type { StoreReplay } from './store-replay.js';
 import { isAtRest, isLiving, isReadyPod, ownerOf } from './store-replay.js';
 import type { Violation } from './violation.js';
@@ -89,6 +90,7 @@ export class DrainingChecker {
     });
     return [
       ...tooMany,
+      ...this.setsWithoutRule(),
       ...left
         .filter(({ mostMs, pod }) => mostMs <= SHORT_MS || this.knowledge.isEmpty(pod))
         .map(({ pod }) => `pod ${pod.metadata.name} still drains`),
@@ -96,6 +98,20 @@ export class DrainingChecker {
         .filter(({ pod }) => shown.has(pod.metadata.uid ?? ''))
         .map(({ pod }) => `pod ${pod.metadata.name} drains, and is in the endpoints of a Service`),
     ];
+  }
+
+  /** Only the ReplicaSet of the version that is asked for is without the rule of its Deployment. */
+  private setsWithoutRule(): string[] {
+    return [...this.replay.deployments.values()]
+      .filter(({ metadata }) => metadata.annotations?.[`${P}keep-old`] !== undefined)
+      .flatMap(({ metadata, spec }) => {
+        const sets = this.replay.replicaSetsOf(metadata.uid ?? '');
+        return sets.filter((set) => !isOfTemplate({ spec }, set.spec));
+      })
+      .filter(({ metadata }) => metadata.annotations?.[RULE] === undefined)
+      .map(
+        ({ metadata }) => `ReplicaSet ${metadata.name} is of an old version, and its pods would not drain`,
+      );
   }
 
   /** How many pods drain. */
@@ -125,11 +141,12 @@ export class DrainingChecker {
     const known = this.draining.get(uid);
     const before = this.replay.pods.get(uid);
     const isLeaving = deleted || deletionTimestamp !== undefined;
-    if (!isReadyPod(pod)) this.readySinceMs.delete(uid);
-    else if (!this.readySinceMs.has(uid)) this.readySinceMs.set(uid, seenAtMs);
     const problems = known
       ? this.problemsOfDraining(known, pod, isLeaving, seenAtMs)
       : this.problemsOfOther(pod, before, isLeaving, seenAtMs);
+    // This comes after the judgement: a pod that is about to go is not ready any more.
+    if (!isReadyPod(pod)) this.readySinceMs.delete(uid);
+    else if (!this.readySinceMs.has(uid)) this.readySinceMs.set(uid, seenAtMs);
     if (known && isLeaving) known.isLeaving = true;
     if (deleted) {
       this.draining.delete(uid);

@@ -124,7 +124,7 @@ export class PoliciesChecker {
   }
 }
 
-function isOfTemplate({ spec }: Pick<Deployment, 'spec'>, { template }: ReplicaSet['spec']): boolean {
+export function isOfTemplate({ spec }: Pick<Deployment, 'spec'>, { template }: ReplicaSet['spec']): boolean {
   const wanted: Pick<ReplicaSet['spec'], 'template'> = spec;
   return JSON.stringify(template?.spec) === JSON.stringify(wanted.template?.spec);
 }
