@@ -28,6 +28,8 @@ export interface WorldBug extends PlantedBug {
   readonly world?: WorldKind;
   /** Whether it is sought with slots, on a simulated Redis. @default false */
   readonly slots?: boolean;
+  /** The seed with which the search begins. @default 1 */
+  readonly firstSeed?: number;
   /** The number of seeds within which it must be found, from the first on. */
   readonly withinSeeds: number;
 }
