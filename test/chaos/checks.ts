@@ -28,6 +28,8 @@ export interface ChecksOptions {
   readonly redisLosesWrites: boolean;
   /** With `leases` there are no queues in Redis whose terms could be judged. @default 'redis' */
   readonly coordination?: ChaosCoordination;
+  /** With slots, keys wait in the memory of their slots' owners, and no queue in Redis judges who adds them. @default 0 */
+  readonly slots?: number;
 }
 
 /** All checks that read what was recorded, fed round by round. */
@@ -98,7 +100,8 @@ export class Checks {
         ...this.scheduling.check(event),
       );
     }
-    const leaders = this.options.coordination === 'leases' ? journal.filter(isOfLeadership) : journal;
+    const { coordination, slots = 0 } = this.options;
+    const leaders = coordination === 'leases' || slots > 0 ? journal.filter(isOfLeadership) : journal;
     const epochs = this.options.redisLosesWrites ? [] : this.epochs.check(leaders, terms);
     const ofKeys = journal.filter((line) => !isOfLedger(line));
     return [...found, ...this.activations.check(ofKeys), ...epochs, ...this.fence.check(journal)];

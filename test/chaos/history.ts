@@ -26,7 +26,7 @@ const RECORDED: readonly ResourceType[] = [Deployment, ReplicaSet, Pod];
 const RETRY_MS = 100;
 
 /**
- * Every change of Deployments, ReplicaSets, pods and what a run adds in one namespace, in the store's order and without a gap: after
+ * Every change of Deployments, ReplicaSets, pods and what a run adds in some namespaces, in the store's order and without a gap: after
  * an outage it goes on from the last change it has seen. A gap that cannot be closed (410) is counted, never hidden.
  */
 export class History {
@@ -40,9 +40,19 @@ export class History {
 
   constructor(
     private readonly client: ApiClient,
-    private readonly namespace: string,
+    private readonly namespaces: string | readonly string[],
     private readonly added: readonly ResourceType[] = [],
   ) {}
+
+  /** Several namespaces are watched as all of them, so that one watch of a type keeps the order. */
+  private get scope(): { readonly namespace?: string } {
+    return typeof this.namespaces === 'string' ? { namespace: this.namespaces } : {};
+  }
+
+  private isIn({ metadata }: KubernetesObject): boolean {
+    const { namespaces } = this;
+    return typeof namespaces === 'string' || namespaces.includes(metadata.namespace ?? '');
+  }
 
   private get types(): readonly ResourceType[] {
     return [...RECORDED, ...this.added];
@@ -50,7 +60,7 @@ export class History {
 
   async start(): Promise<void> {
     for (const type of this.types) {
-      const { items, resourceVersion } = await this.client.list(type, { namespace: this.namespace });
+      const { items, resourceVersion } = await this.client.list(type, this.scope);
       for (const object of items) this.note(type, object, false);
       this.watching.push(this.watch(type, resourceVersion));
     }
@@ -68,9 +78,10 @@ export class History {
       if (this.gaps > 0) return true;
       let objects = 0;
       for (const type of this.types) {
-        const { items } = await this.client.list(type, { namespace: this.namespace });
-        objects += items.length;
-        for (const { metadata } of items)
+        const { items } = await this.client.list(type, this.scope);
+        const own = items.filter((object) => this.isIn(object));
+        objects += own.length;
+        for (const { metadata } of own)
           if (this.seen.get(metadata.uid ?? '') !== metadata.resourceVersion) return false;
       }
       return objects === this.seen.size;
@@ -93,7 +104,7 @@ export class History {
     const limits = { timeoutSeconds: 300, idleTimeoutMs: 310_000, signal };
     while (!signal.aborted) {
       try {
-        const options = { namespace: this.namespace, resourceVersion, ...limits };
+        const options = { ...this.scope, resourceVersion, ...limits };
         for await (const event of this.client.watch(type, options)) {
           const next =
             event.type === 'BOOKMARK' ? event.resourceVersion : event.object.metadata.resourceVersion;
@@ -104,7 +115,7 @@ export class History {
         if (signal.aborted) return;
         if (isExpired(error)) {
           this.gaps += 1;
-          resourceVersion = (await this.client.list(type, { namespace: this.namespace })).resourceVersion;
+          resourceVersion = (await this.client.list(type, this.scope)).resourceVersion;
         }
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
       }
@@ -112,6 +123,7 @@ export class History {
   }
 
   private note(type: ResourceType, object: KubernetesObject, deleted: boolean): void {
+    if (!this.isIn(object)) return;
     const { resourceVersion = '0', uid = '' } = object.metadata;
     if (deleted) this.seen.delete(uid);
     else this.seen.set(uid, resourceVersion);

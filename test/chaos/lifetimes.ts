@@ -18,6 +18,7 @@ import {
   meshPatch,
   nextMesh,
 } from './mesh.js';
+import { inEach } from './namespaces.js';
 import type { SeededRandom } from './random.js';
 
 const DRAINING = 'rollkeeper.dev/draining';
@@ -32,9 +33,15 @@ export function saysItIsEmpty({ metadata }: Pod): boolean {
   return metadata.annotations?.[SESSIONS] === '0';
 }
 
+interface Draining {
+  readonly namespace: string;
+  readonly name: string;
+  readonly atMs: number;
+}
+
 /** Applications whose old pods become empty after a while, and a mesh whose webhook injects other sidecars from time to time. */
 export class Lifetimes {
-  private readonly ends = new Map<string, { readonly name: string; readonly atMs: number }>();
+  private readonly ends = new Map<string, Draining>();
   private readonly meshes: KnownMesh[] = [];
   private mesh = FIRST_MESH;
   private server: WebhookServer | undefined;
@@ -44,17 +51,17 @@ export class Lifetimes {
 
   constructor(
     private readonly client: ApiClient,
-    private readonly namespace: string,
+    private readonly namespaces: readonly string[],
     private readonly random: SeededRandom,
   ) {}
 
   /** Give it every change of the history. */
   note({ deleted, kind, object, seenAtMs }: HistoryEvent): void {
     if (kind !== 'Pod') return;
-    const { labels, name, uid = '' } = object.metadata;
+    const { labels, name, namespace = '', uid = '' } = object.metadata;
     if (deleted || saysItIsEmpty(object as Pod)) this.ends.delete(uid);
     else if (labels?.[DRAINING] !== undefined && !this.ends.has(uid))
-      this.ends.set(uid, { name, atMs: seenAtMs + LONGEST_MS * this.random.next() ** 2 });
+      this.ends.set(uid, { namespace, name, atMs: seenAtMs + LONGEST_MS * this.random.next() ** 2 });
   }
 
   async start(): Promise<void> {
@@ -77,7 +84,7 @@ export class Lifetimes {
   /** It is upgraded no more, and all sessions end. */
   end(): void {
     this.upgradeAtMs = Infinity;
-    for (const [uid, { name }] of this.ends) this.ends.set(uid, { name, atMs: 0 });
+    for (const [uid, pod] of this.ends) this.ends.set(uid, { ...pod, atMs: 0 });
   }
 
   async stop(): Promise<void> {
@@ -92,15 +99,20 @@ export class Lifetimes {
   }
 
   /** Pods that still drain, and those with other sidecars than new ones where nothing says or bars that. */
-  async findUnrest(): Promise<string[]> {
-    const { client, namespace } = this;
+  findUnrest(): Promise<string[]> {
+    return inEach(this.namespaces, (namespace) => this.unrestIn(namespace));
+  }
+
+  private async unrestIn(namespace: string): Promise<string[]> {
+    const { client } = this;
     const [pods, deployments] = await Promise.all([
       client.list<Pod>(Pod, { namespace }),
       client.list<Deployment>(Deployment, { namespace }),
     ]);
     const drain = pods.items.filter(({ metadata }) => metadata.labels?.[DRAINING] !== undefined);
     if (this.upgradeAtMs === Infinity)
-      for (const { metadata } of drain) this.ends.set(metadata.uid ?? '', { name: metadata.name, atMs: 0 });
+      for (const { metadata } of drain)
+        this.ends.set(metadata.uid ?? '', { namespace, name: metadata.name, atMs: 0 });
     return [
       ...drain.map(({ metadata }) => `pod ${metadata.name} drains`),
       ...unrestOfAdmission(deployments.items, pods.items, this.mesh),
@@ -114,16 +126,16 @@ export class Lifetimes {
   private async run(): Promise<void> {
     while (!this.stopping) {
       const nowMs = performance.now();
-      for (const [uid, { atMs, name }] of [...this.ends])
-        if (atMs <= nowMs) await this.say(uid, name).catch(() => undefined);
+      for (const [uid, pod] of [...this.ends])
+        if (pod.atMs <= nowMs) await this.say(uid, pod).catch(() => undefined);
       if (nowMs >= this.upgradeAtMs) await this.upgrade();
       await pause(LOOKS_EVERY_MS);
     }
   }
 
-  private async say(uid: string, name: string): Promise<void> {
+  private async say(uid: string, { name, namespace }: Draining): Promise<void> {
     const body = { metadata: { uid, annotations: { [SESSIONS]: '0' } } };
-    await this.client.patch(Pod, { namespace: this.namespace, name }, { type: 'merge', body });
+    await this.client.patch(Pod, { namespace, name }, { type: 'merge', body });
     this.ends.delete(uid);
   }
 

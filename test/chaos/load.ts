@@ -6,6 +6,7 @@ import { aDeployment } from '../e2e/support/a-deployment.js';
 import type { PolicyNeed } from './policy-world.js';
 import type { Shape } from './shapes.js';
 import { MESHED } from './mesh.js';
+import { LOAD_NAMESPACE, namespaceAt } from './namespaces.js';
 import { SHAPES } from './shapes.js';
 import type { SeededRandom } from './random.js';
 
@@ -26,7 +27,6 @@ export interface AcknowledgedChange {
   readonly isUncertain: boolean;
 }
 
-export const LOAD_NAMESPACE = 'default';
 const REVISION = 'deployment.kubernetes.io/revision';
 
 export interface LoadOptions {
@@ -37,6 +37,8 @@ export interface LoadOptions {
   readonly pauseMs: number;
   /** `plain`: without policies, of which an earlier release does not know all. @default 'all' */
   readonly shapes?: 'all' | 'plain';
+  /** Over which the Deployments are spread. @default 'default' alone */
+  readonly namespaces?: readonly string[];
 }
 
 /** Users: they create, update, scale, pause, undo and delete Deployments, one change per name at a time. */
@@ -79,6 +81,17 @@ export class Load {
         return need ? [[name, need] as const] : [];
       }),
     );
+  }
+
+  /** The namespace of a Deployment; one that follows another is where that one is. */
+  namespaceOf(name: string): string {
+    const { namespaces = [LOAD_NAMESPACE] } = this.options;
+    const index = indexOf(name);
+    return namespaceAt(namespaces, this.shapeOf(name).follows ? index - 1 : index);
+  }
+
+  private refOf(name: string): { readonly namespace: string; readonly name: string } {
+    return { namespace: this.namespaceOf(name), name };
   }
 
   private shapeOf(name: string): Shape {
@@ -131,7 +144,13 @@ export class Load {
     const shape = this.shapeOf(name);
     const { minReadySeconds, mostReplicas, need, placement, policies = {}, strategy } = shape;
     const replicas = random.whole(1, mostReplicas);
-    const object = aDeployment({ name, replicas, image: this.nextImage(), strategy, minReadySeconds });
+    const object = aDeployment({
+      ...this.refOf(name),
+      replicas,
+      image: this.nextImage(),
+      strategy,
+      minReadySeconds,
+    });
     object.metadata.annotations = annotationsOf({
       ...policies,
       ...this.orderOf(name),
@@ -192,16 +211,14 @@ export class Load {
   private patch(name: string, operation: string, body: unknown): Promise<void> {
     const { client } = this.options;
     const patch = { type: 'strategic', body } as const;
-    return this.send(name, operation, () =>
-      client.patch<Deployment>(Deployment, { namespace: LOAD_NAMESPACE, name }, patch),
-    );
+    return this.send(name, operation, () => client.patch<Deployment>(Deployment, this.refOf(name), patch));
   }
 
   /** As `kubectl rollout undo` does: the template of the revision before the newest. */
   private async undo(name: string): Promise<void> {
     const { client } = this.options;
     const list = await client
-      .list<ReplicaSet>(ReplicaSet, { namespace: LOAD_NAMESPACE, labelSelector: `app=${name}` })
+      .list<ReplicaSet>(ReplicaSet, { namespace: this.namespaceOf(name), labelSelector: `app=${name}` })
       .catch(() => undefined);
     const byRevision = (list?.items ?? []).toSorted((a, b) => revisionOf(b) - revisionOf(a));
     const template = byRevision[1]?.spec.template;
@@ -209,15 +226,13 @@ export class Load {
     const { 'pod-template-hash': _, ...labels } = template.metadata?.labels ?? {};
     const value = { ...template, metadata: { ...template.metadata, labels } };
     const patch = { type: 'json', body: [{ op: 'replace', path: '/spec/template', value }] } as const;
-    await this.send(name, 'undo', () =>
-      client.patch<Deployment>(Deployment, { namespace: LOAD_NAMESPACE, name }, patch),
-    );
+    await this.send(name, 'undo', () => client.patch<Deployment>(Deployment, this.refOf(name), patch));
   }
 
   private delete(name: string): Promise<void> {
     const { client } = this.options;
     return this.send(name, 'delete', async () => {
-      await client.delete(Deployment, { namespace: LOAD_NAMESPACE, name });
+      await client.delete(Deployment, this.refOf(name));
       return undefined;
     });
   }
@@ -250,10 +265,7 @@ export class Load {
   /** Finds out the outcome of a change whose answer was lost. */
   private async lookAgain(name: string): Promise<void> {
     try {
-      const object = await this.options.client.get<Deployment>(Deployment, {
-        namespace: LOAD_NAMESPACE,
-        name,
-      });
+      const object = await this.options.client.get<Deployment>(Deployment, this.refOf(name));
       this.acknowledge(name, 'a change without an answer', object);
     } catch (error) {
       if (isNotFound(error)) this.acknowledge(name, 'a change without an answer', undefined);

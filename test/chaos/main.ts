@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { freePort } from '../../src/machinery/listening.js';
 import { ConsoleWatch } from './console-watch.js';
 import { faultKindsOn } from './faults/fault.js';
-import { POLICY_FLAGS } from './policy-world.js';
+import { POLICY_FLAGS, flagsOfSlots } from './policy-world.js';
 import { SeededRandom } from './random.js';
 import { renderReport } from './report.js';
-import { LOAD_NAMESPACE } from './load.js';
+import { LOAD_NAMESPACE } from './namespaces.js';
 import { ChaosRun } from './run.js';
 import { createSchedule } from './schedule.js';
 import { COORDINATIONS, ChaosSet, REDIS_KINDS } from './set/chaos-set.js';
@@ -16,7 +16,8 @@ const flags = readFlags('npm run chaos --', {
   seed: seedFlag(),
   minutes: number('how long, about', 3),
   deployments: number('worked on meanwhile', 50),
-  replicas: number('of the controller', 3),
+  replicas: number('of the controller; 0: three, or four with slots', 0),
+  slots: number('over which the replicas spread the namespaces; 0: none', 0),
   schedulers: number('of which one schedules; 0: the simulated nodes do', 2),
   roundSeconds: number('after which everything must come to rest', 60),
   faults: text('only those whose name holds one of these words, with commas between; empty: all'),
@@ -35,9 +36,13 @@ const flags = readFlags('npm run chaos --', {
   logLevel: text('of the replicas', 'info'),
 });
 
-const { coordination, minutes, redis, seed } = flags;
+const { coordination, minutes, redis, seed, slots } = flags;
+const replicas = flags.replicas || (slots > 0 ? 4 : 3);
 if (coordination === 'leases' && redis !== 'single')
   throw new Error('redis: with coordination leases the replicas share none, and only the API server has one');
+if (slots > 0 && coordination === 'leases') throw new Error('slots: need a Redis that the replicas share');
+if (slots > 0 && flags.console)
+  throw new Error('console: its check knows the load of one namespace, and slots spread it over several');
 const startedAt = performance.now();
 const say = (line: string): void => {
   const at = ((performance.now() - startedAt) / 1000).toFixed(1);
@@ -52,17 +57,18 @@ const schedule = createSchedule({ seed, kinds, roundMs, rounds, gapMs: [2000, 70
 
 say(`seed ${seed}`);
 // A replica that starts again has its console where it was.
-const adminPorts = await Promise.all(Array.from({ length: flags.replicas }, () => freePort()));
+const adminPorts = await Promise.all(Array.from({ length: replicas }, () => freePort()));
 const set = await ChaosSet.start({
   dist: flags.dist,
   redis,
   coordination,
-  replicas: flags.replicas,
+  replicas,
+  slots,
   schedulers: flags.schedulers,
   random: () => random.next(),
   controllerArgs: (index) => [
     ...['--log-level', flags.logLevel, '--admin-port', String(adminPorts[index])],
-    ...POLICY_FLAGS,
+    ...[...POLICY_FLAGS, ...flagsOfSlots(slots)],
   ],
 });
 say(`data in ${set.dataDir}`);
@@ -99,7 +105,7 @@ try {
   await set.stop();
   if (failed || flags.keep)
     say(
-      `kept ${set.dataDir}; the same again: npm run chaos -- --redis ${redis} --coordination ${coordination} --seed ${seed} --minutes ${minutes}`,
+      `kept ${set.dataDir}; the same again: npm run chaos -- --redis ${redis} --coordination ${coordination} --slots ${slots} --seed ${seed} --minutes ${minutes}`,
     );
   else set.remove();
 }

@@ -16,10 +16,21 @@ export const POLICY_FLAGS = [
   '--respect-disruption-budgets',
   '--drain-sessions',
   '--watch-admission',
-  ...['--max-rollouts', '0'],
   // Budgets need a controller that counts for them, and routes one that knows the pods behind a Service.
   ...['--controllers', '*,disruption,endpointslice'],
 ] as const;
+
+/**
+ * What needs one replica that sees everything is refused beside slots: the limit of rollouts at once and notifications. The leader's look
+ * for problems would list everything from the API.
+ */
+export function flagsOfSlots(slots: number): readonly string[] {
+  if (slots === 0) return ['--max-rollouts', '0'];
+  return [
+    ...['--slots', String(slots), '--max-rollouts', 'off'],
+    ...['--notification-hosts', '', '--problems', 'none'],
+  ];
+}
 
 /** The objects that the policies of a Deployment need beside it. */
 export type PolicyNeed = 'service' | 'budget' | 'route';
@@ -27,8 +38,9 @@ export type PolicyNeed = 'service' | 'budget' | 'route';
 /** Puts what policies are about into the cluster: zones of nodes, the limit of the namespace, Services, budgets and routes. */
 export async function makePolicyWorld(
   client: ApiClient,
-  namespace: string,
+  namespaces: readonly string[],
   needs: ReadonlyMap<string, PolicyNeed>,
+  namespaceOf: (name: string) => string,
 ): Promise<void> {
   const { items: nodes } = await client.list<Node>(Node, {});
   for (const [index, { metadata }] of nodes.entries()) {
@@ -36,8 +48,9 @@ export async function makePolicyWorld(
     await client.patch(Node, { name: metadata.name }, { type: 'merge', body });
   }
   const annotations = { 'rollkeeper.dev/max-rollouts': String(MAX_ROLLOUTS) };
-  await client.patch(Namespace, { name: namespace }, { type: 'merge', body: { metadata: { annotations } } });
-  for (const [name, need] of needs) await createNeeded(client, namespace, name, need);
+  for (const name of namespaces)
+    await client.patch(Namespace, { name }, { type: 'merge', body: { metadata: { annotations } } });
+  for (const [name, need] of needs) await createNeeded(client, namespaceOf(name), name, need);
 }
 
 async function createNeeded(

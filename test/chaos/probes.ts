@@ -3,7 +3,7 @@ import { Deployment } from '../../src/machinery/kubernetes/index.js';
 import { waitFor } from '../../src/testing/wait-for.js';
 import { aDeployment } from '../e2e/support/a-deployment.js';
 import type { HistoryEvent } from './history.js';
-import { LOAD_NAMESPACE } from './load.js';
+import { LOAD_NAMESPACE, namespaceAt } from './namespaces.js';
 
 const PROBES = 16;
 const RETRY_MS = 20;
@@ -21,11 +21,12 @@ export class Probes {
   constructor(
     private readonly client: ApiClient,
     private readonly prefix = 'probe',
+    private readonly namespaces: readonly string[] = [LOAD_NAMESPACE],
   ) {}
 
   async start(): Promise<void> {
     for (let index = 0; index < PROBES; index++)
-      await this.client.create(Deployment, aDeployment({ name: `${this.prefix}-${index}` }));
+      await this.client.create(Deployment, aDeployment(this.refOf(`${this.prefix}-${index}`)));
   }
 
   /** Give it every change of the history. */
@@ -51,6 +52,11 @@ export class Probes {
     }
   }
 
+  private refOf(name: string): { readonly namespace: string; readonly name: string } {
+    const index = Number(name.slice(this.prefix.length + 1));
+    return { namespace: namespaceAt(this.namespaces, index), name };
+  }
+
   private take(): string {
     do {
       this.next = (this.next + 1) % PROBES;
@@ -64,8 +70,10 @@ export class Probes {
     const body = { spec: { template: { metadata: { annotations: { cause } } } } };
     for (;;) {
       try {
-        const ref = { namespace: LOAD_NAMESPACE, name };
-        const changed = await this.client.patch<Deployment>(Deployment, ref, { type: 'merge', body });
+        const changed = await this.client.patch<Deployment>(Deployment, this.refOf(name), {
+          type: 'merge',
+          body,
+        });
         return changed.metadata.generation ?? 0;
       } catch {
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS));

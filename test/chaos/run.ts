@@ -8,8 +8,9 @@ import { DeletedPods } from './deleted-pods.js';
 import { HTTPRoute } from './led-routes.js';
 import { History } from './history.js';
 import { Journal } from './journal.js';
-import { LOAD_NAMESPACE, Load } from './load.js';
+import { Load } from './load.js';
 import { Lifetimes } from './lifetimes.js';
+import { createNamespaces, inEach, namespacesOf } from './namespaces.js';
 import { findOpenIntents } from './open-intents.js';
 import { makePolicyWorld } from './policy-world.js';
 import { Probes } from './probes.js';
@@ -47,6 +48,7 @@ const REST_GIVE_UP_MS = 120_000;
 
 /** Rounds of load and faults; after each, everything must come to rest, and all that was recorded is checked. */
 export class ChaosRun {
+  private readonly namespaces: readonly string[];
   private readonly history: History;
   private readonly journal: Journal;
   private readonly probes: Probes;
@@ -63,19 +65,21 @@ export class ChaosRun {
 
   constructor(private readonly options: RunOptions) {
     const { deployments, pauseMs, random, set } = options;
+    const namespaces = namespacesOf(set.slots);
+    this.namespaces = namespaces;
     this.checks = new Checks(set);
     this.deletedPods = new DeletedPods(set.client);
-    this.history = new History(set.client, LOAD_NAMESPACE, [Service, EndpointSlice, HTTPRoute]);
+    this.history = new History(set.client, namespaces, [Service, EndpointSlice, HTTPRoute]);
     this.routes = new RouteKeeper(set.client);
-    this.lifetimes = new Lifetimes(set.client, LOAD_NAMESPACE, random);
+    this.lifetimes = new Lifetimes(set.client, namespaces, random);
     this.journal = new Journal(set.replicas.map(({ journalFile }) => journalFile));
-    this.probes = new Probes(set.client);
+    this.probes = new Probes(set.client, undefined, namespaces);
     this.history.onEvent = (event) => {
       this.probes.note(event);
       this.routes.note(event);
       this.lifetimes.note(event);
     };
-    this.load = new Load({ client: set.client, random, deployments, pauseMs });
+    this.load = new Load({ client: set.client, random, deployments, pauseMs, namespaces });
   }
 
   async run(): Promise<RunRecord> {
@@ -83,12 +87,14 @@ export class ChaosRun {
     const startedMs = performance.now();
     this.checks.know((await this.options.set.client.list<Node>(Node)).items);
     await defineRoutes(this.options.set.client);
+    await createNamespaces(this.options.set.client, this.namespaces);
     await this.history.start();
     this.routes.start();
     await this.lifetimes.start();
     await this.probes.start();
     await this.deletedPods.prepare();
-    await makePolicyWorld(this.options.set.client, LOAD_NAMESPACE, this.load.needs);
+    const namespaceOf = (name: string): string => this.load.namespaceOf(name);
+    await makePolicyWorld(this.options.set.client, this.namespaces, this.load.needs, namespaceOf);
     let rounds = 0;
     for (const faults of schedule) {
       if (performance.now() - startedMs > longestMs) break;
@@ -179,8 +185,8 @@ export class ChaosRun {
   private async unrest(): Promise<string[]> {
     const { set } = this.options;
     const unrest = [
-      findUnrest(set.client, LOAD_NAMESPACE),
-      findLedRoutes(set.client, LOAD_NAMESPACE),
+      inEach(this.namespaces, (namespace) => findUnrest(set.client, namespace)),
+      inEach(this.namespaces, (namespace) => findLedRoutes(set.client, namespace)),
       this.lifetimes.findUnrest(),
       findQueued(set),
       findOpenIntents(set),

@@ -136,12 +136,14 @@ export const replaceRedisByOlder: Fault = beforeADeadline(async (context) => {
 });
 
 /** Releases the lease, and waits until the queue of the Deployments knows the next term. */
-async function beginAnotherTerm(redis: Redis, { patience }: FaultContext): Promise<void> {
+async function beginAnotherTerm(redis: Redis, { patience, set }: FaultContext): Promise<void> {
+  // With slots, no queue in Redis knows a term; the lease does.
+  const known = set.slots > 0 ? LEASE : TERM;
   const epochOf = async (key: string): Promise<number> =>
     Number((await redis.hget(key, 'epoch').catch(() => '0')) ?? '0');
   const before = await epochOf(LEASE);
   await redis.hset(LEASE, { holder: '', expiresUs: 0 });
-  await waitFor(async () => (await epochOf(TERM)) > before, {
+  await waitFor(async () => (await epochOf(known)) > before, {
     timeoutMs: 30_000 * patience,
     what: 'another term',
   });

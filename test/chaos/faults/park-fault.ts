@@ -12,6 +12,7 @@ import type { KeyView } from '../../../src/runtime/work-queue/index.js';
 import { waitFor } from '../../../src/testing/wait-for.js';
 import { aDeployment } from '../../e2e/support/a-deployment.js';
 import type { ChaosSet } from '../set/chaos-set.js';
+import type { ChaosReplica } from '../set/replica.js';
 import type { Fault, FaultContext } from './fault.js';
 
 /** The preload lets keys of such namespaces park after a few failures, not after three minutes. */
@@ -112,9 +113,18 @@ async function expectMended(key: string, namespace: string, context: FaultContex
 
 /** As an admin page says; undefined where none answers. Without a Redis the leader's queue counts. */
 async function viewOf(set: ChaosSet, key: string): Promise<KeyView | undefined> {
+  if (set.slots > 0) {
+    // The key is parked in the memory of the owner of its slot.
+    const views = await Promise.all(set.replicas.map((replica) => viewOn(replica, key)));
+    return views.find((view) => view?.parked !== undefined) ?? views.find((view) => view !== undefined);
+  }
   const replica =
     set.coordination === 'leases' ? await set.leader() : set.replicas.find(({ process }) => process.isReady);
-  if (!replica) return undefined;
+  return replica && viewOn(replica, key);
+}
+
+async function viewOn(replica: ChaosReplica, key: string): Promise<KeyView | undefined> {
+  if (!replica.process.isReady) return undefined;
   const url = `${replica.process.adminUrl}/admin/queues/replicaset/key?key=${encodeURIComponent(key)}`;
   const answer = await fetch(url, { signal: AbortSignal.timeout(3000) }).catch(() => undefined);
   return answer?.ok ? ((await answer.json()) as KeyView) : undefined;

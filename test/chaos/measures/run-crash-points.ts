@@ -5,7 +5,7 @@ import { aDeployment } from '../../e2e/support/a-deployment.js';
 import { PodsOfReplicaSetChecker } from '../checkers/pods-of-replicaset.js';
 import { StoreReplay, isLiving } from '../checkers/store-replay.js';
 import { History } from '../history.js';
-import { LOAD_NAMESPACE } from '../load.js';
+import { LOAD_NAMESPACE } from '../namespaces.js';
 import type { ChaosSet } from '../set/chaos-set.js';
 import type { CrashPoint } from './crash-points.js';
 import { crashAt } from './crash-points.js';

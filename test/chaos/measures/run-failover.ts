@@ -1,5 +1,5 @@
 import type { ChaosSet } from '../set/chaos-set.js';
-import { LOAD_NAMESPACE } from '../load.js';
+import { LOAD_NAMESPACE } from '../namespaces.js';
 import { History } from '../history.js';
 import { Probes } from '../probes.js';
 import { waitFor } from '../../../src/testing/wait-for.js';

@@ -4,7 +4,7 @@ import { aDeployment } from '../../e2e/support/a-deployment.js';
 import type { JournalLine } from '../checkers/journal-line.js';
 import { chosen } from '../faults/fault.js';
 import { Journal } from '../journal.js';
-import { LOAD_NAMESPACE } from '../load.js';
+import { LOAD_NAMESPACE } from '../namespaces.js';
 import type { ChaosSet } from '../set/chaos-set.js';
 import type { ChaosReplica } from '../set/replica.js';
 

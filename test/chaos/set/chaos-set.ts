@@ -53,6 +53,8 @@ export interface ChaosSetOptions {
   readonly coordination?: ChaosCoordination;
   /** Schedulers, as processes of their own. @default the simulated nodes' process schedules */
   readonly schedulers?: number;
+  /** Over which the replicas spread namespaces; the arguments have to say so as well. @default 0 */
+  readonly slots?: number;
 }
 
 /** The first two nodes take few pods, so that a scheduler has something to keep; the last takes the rest. */
@@ -119,6 +121,11 @@ export class ChaosSet {
 
   get coordination(): ChaosCoordination {
     return this.options.coordination ?? 'redis';
+  }
+
+  /** 0: there are none, and every replica sees everything. */
+  get slots(): number {
+    return this.options.slots ?? 0;
   }
 
   /** The Redis server that holds the API server's objects. */
