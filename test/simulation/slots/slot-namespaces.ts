@@ -1,5 +1,4 @@
 import { shardHash, shardIndexOf } from '../../../src/machinery/kubernetes/index.js';
-import type { Plan } from '../plan.js';
 
 /** Over how many slots a world spreads its namespaces, if it does. */
 export const SLOTS = 8;
@@ -10,7 +9,7 @@ export const DEFAULT_NAMESPACE = 'default';
 export const SLOT_NAMESPACES = ['orders', 'echo', 'shop', 'alpha', 'bravo', DEFAULT_NAMESPACE] as const;
 
 /** The namespace of each Deployment of a plan, by its name. */
-export function namespaceIn({ slots }: Pick<Plan, 'slots'>): (name: string) => string {
+export function namespaceIn({ slots }: { readonly slots?: number | undefined }): (name: string) => string {
   if (slots === undefined) return () => DEFAULT_NAMESPACE;
   return (name) => {
     const number = Number(name.split('-').at(-1));
