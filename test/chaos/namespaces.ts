@@ -30,7 +30,7 @@ export async function createNamespaces(client: ApiClient, names: readonly string
       });
 }
 
-/** What `find` says of each namespace, together. */
+/** Returns the sentences that `find` gives for all the namespaces. */
 export async function inEach(
   namespaces: readonly string[],
   find: (namespace: string) => Promise<string[]>,

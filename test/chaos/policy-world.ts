@@ -21,7 +21,7 @@ export const POLICY_FLAGS = [
 ] as const;
 
 /**
- * What needs one replica that sees everything is refused beside slots: the limit of rollouts at once and notifications. The leader's look
+ * Slots refuse options that need one replica that sees everything: the limit of rollouts at once and notifications. The leader's look
  * for problems would list everything from the API.
  */
 export function flagsOfSlots(slots: number): readonly string[] {
