@@ -243,8 +243,10 @@ interface StepContext {
 /** Images that a node keeps. */
 const MOST_KEPT = 500;
 
-/** The images that nodes have: those of their profiles, and those that were pulled. Kept where pulls take time or fail, and
- * where the node's images are listed. */
+/**
+ * The images that nodes have: those of their profiles, and those that were pulled. They are kept only if pulls take time or fail, or
+ * if the images of a node are listed.
+ */
 class NodeImages {
   private readonly pulled = new Map<number, Set<string>>();
 

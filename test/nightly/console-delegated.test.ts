@@ -152,7 +152,7 @@ describe.skipIf(!chromiumPath)('the console for a user of one namespace', () => 
     expect(await page.locator('.row').count()).toBe(1);
     await open('?deployment=secret/secret-web&look=timeline');
     await page.waitForSelector('.row >> text=shop-web');
-    await page.waitForSelector('.detail >> text=Select a Deployment');
+    await page.waitForSelector('.detail >> text=Select a rollout');
     expect(await page.locator('.row').count()).toBe(1);
     expect(await page.textContent('#app')).not.toContain('secret-web');
   });

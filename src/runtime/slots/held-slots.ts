@@ -43,8 +43,8 @@ export class HeldSlots {
   }
 
   /**
-   * Whether this replica tells of the objects of a namespace, in Events and metrics: it owns them, or a run of theirs is still in progress. While slots begin, of
-   * these alone: the others have been told of.
+   * Whether this replica reports the objects of a namespace in Events and metrics: it owns them, or still runs one of their keys. While
+   * slots begin, it reports only objects whose keys run, because the former owner has reported the others.
    */
   tellsOf(namespace: string | undefined): boolean {
     const slot = this.slotOf(namespace);

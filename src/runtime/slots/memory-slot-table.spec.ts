@@ -16,7 +16,7 @@ runSlotTableContract('MemorySlotTable', async () => {
   };
 });
 
-it('a table of slots wakes nobody where nothing is assigned', async () => {
+it('a table of slots wakes no waiter if an assignment changes nothing', async () => {
   const table = new MemorySlotTable();
   const leader = await table.begin({ epoch: 1, holder: 'a' }, 1);
   let woken = 0;

@@ -146,7 +146,8 @@ export class ControllerManager {
   }
 
   /**
-   * Whether this replica is the one to tell of the objects of a namespace, in metrics, say: it works on its slot, or without slots it leads.
+   * Whether this replica is the one that reports the objects of a namespace, in metrics for example: it owns their slot, or, without slots,
+   * it leads.
    */
   tellsOf(namespace: string | undefined): boolean {
     const slots = this.assembly?.slots;

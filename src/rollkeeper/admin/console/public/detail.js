@@ -22,7 +22,7 @@ export function detail(state, actions) {
   const item = state.deployments.get(state.selected);
   if (!item)
     return html`<section class="detail" aria-label="Deployment">
-      ${empty('Select a Deployment', 'Use the arrow keys to move through the list.')}
+      ${empty('Select a rollout', 'Use the arrow keys to move through the list.')}
     </section>`;
   const why = state.explanation?.key === item.key ? state.explanation : undefined;
   const view = state.rollout?.key === item.key ? state.rollout : undefined;
