@@ -59,8 +59,8 @@ export const QUEUE_BUGS: readonly ModelBug[] = [
     model: 'queue',
     withinFaults: 1,
     file: QUEUE,
-    from: 'if (!isCurrent(now, term)) throw refusedBy(now);',
-    to: 'if (now && !isCurrent(now, term)) throw refusedBy(now);',
+    from: 'if (!isCurrent(this.term, term)) throw refusedBy(this.term);',
+    to: 'if (this.term && !isCurrent(this.term, term)) throw refusedBy(this.term);',
   },
   {
     name: 'cancelled-run-forgotten',
