@@ -7,7 +7,7 @@ import type { PolicyNeed } from './policy-world.js';
 import type { Shape } from './shapes.js';
 import { MESHED } from './mesh.js';
 import { LOAD_NAMESPACE, namespaceAt } from './namespaces.js';
-import { SHAPES } from './shapes.js';
+import { ROOM_FIRST, SHAPES } from './shapes.js';
 import type { SeededRandom } from './random.js';
 
 /** The part of a Deployment that the user decides. */
@@ -163,12 +163,13 @@ export class Load {
   }
 
   private update(name: string): Promise<void> {
-    const { broken = 0, placement, policies = {}, rejected = 0, resized = 0 } = this.shapeOf(name);
+    const { broken = 0, placement, policies = {}, rejected = 0, resized = 0, strategy } = this.shapeOf(name);
     const { random } = this.options;
     if (random.next() < resized) return this.resize(name);
     const image = random.next() < broken ? `${this.nextImage()}-broken` : this.nextImage();
     const body = withImage(image, { ...policies, ...this.orderOf(name) });
     Object.assign(body.spec.template.spec, placement);
+    if (placement) Object.assign(body.spec, { strategy });
     if (rejected > 0) behave(body.spec.template, random.next() < rejected ? 'reject' : null);
     return this.patch(name, 'update', body);
   }
@@ -181,6 +182,8 @@ export class Load {
     const order = { ...this.orderOf(name), ...(follows && isAlone && { after: null }) };
     const body = withImage(this.nextImage(), { ...order, steps: null });
     for (const field of Object.keys(placement)) Object.assign(body.spec.template.spec, { [field]: null });
+    // Old pods keep new ones off their nodes by the anti-affinity of their own: one of them may go first.
+    if (Object.keys(placement).length > 0) Object.assign(body.spec, { strategy: ROOM_FIRST });
     if (rejected) behave(body.spec.template, null);
     return this.patch(name, 'last update', body);
   }

@@ -31,6 +31,8 @@ const rolling = (maxSurge: number, maxUnavailable: number): Shape['strategy'] =>
   type: 'RollingUpdate',
   rollingUpdate: { maxSurge, maxUnavailable },
 });
+/** With it a rollout needs no room for a pod more. */
+export const ROOM_FIRST = rolling(1, 1);
 function twoWhole(): Shape['strategy'] {
   return { type: 'RollingUpdate', rollingUpdate: { maxSurge: '100%', maxUnavailable: 0 } };
 }
