@@ -1,10 +1,10 @@
 import type { Clock } from '@rollkeeper/machinery/clock';
 import type { RowChanges } from './feed-events.js';
 
-/** A row that no replica tells of is shown for so long, milliseconds: its slot is on its way to another owner. */
+/** How long a row stays that no replica reports, milliseconds: its slot may be moving to another owner. */
 const BETWEEN_OWNERS_MS = 3000;
 
-/** The rows of one viewer, from the replicas that own them. While a slot moves, two of them may tell of a row, or none. */
+/** The rows of one viewer, from the replicas that own them. While a slot moves, two of them may report a row, or none. */
 export class MergedRows {
   private readonly keysOf = new Map<string, Set<string>>();
   /** The rows without a replica, and when they go, by the monotonic clock. */
@@ -25,14 +25,14 @@ export class MergedRows {
     return { changed, gone: gone.filter((key) => !this.isTold(key)) };
   }
 
-  /** A replica tells no more: what it told is shown until another one tells of it, or for a while. */
+  /** Call when the stream of a replica has ended: its rows stay until another replica reports them, or until they expire. */
   lose(replica: string): void {
     const keys = this.keysOf.get(replica) ?? new Set();
     this.keysOf.delete(replica);
     this.orphan(keys);
   }
 
-  /** The keys of the rows that no replica has told of in time. */
+  /** The keys of the rows that no replica has reported in time. */
   expired(): readonly string[] {
     const nowMs = this.clock.monotonicNow();
     const keys = [...this.orphans].flatMap(([key, atMs]) => (atMs <= nowMs ? [key] : []));

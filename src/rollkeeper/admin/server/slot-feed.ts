@@ -15,7 +15,7 @@ import { addedCounts } from './queue-counts.js';
 import type { MissingReplica, SlotReplicas } from './slot-replicas.js';
 import { NOT_ANNOUNCED } from './slot-replicas.js';
 
-/** How often the owners are looked at, and rows without one. */
+/** How often the owners, and rows without an owner, are checked, milliseconds. */
 const LOOK_MS = 500;
 /** After a stream has ended, until the next one. */
 const AGAIN_MS = 1000;
