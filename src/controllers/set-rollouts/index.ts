@@ -1,7 +1,7 @@
 export { asRollout } from './as-rollout.js';
 export type { SetRollout } from './as-rollout.js';
 export { HELD } from './decide-partition.js';
-export { readKeptState } from './kept-state.js';
+export { isFirstSeen, readKeptState } from './kept-state.js';
 export { ownerOfField } from './partition-owner.js';
 export { asksForSetPolicies } from './asks-for-policies.js';
 export type { SetRolloutsOptions } from './set-rollouts.js';

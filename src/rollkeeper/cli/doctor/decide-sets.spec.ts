@@ -3,10 +3,15 @@ import type { StatefulSet } from '../../../runtime/index.js';
 import { decideSets } from './decide-sets.js';
 import { answered, notAsked } from './finding.js';
 
+/** A set that asks for steps, and has the state that was noted for the set with this UID. */
+const notedFor = (uid: string): Record<string, string> => ({
+  'rollkeeper.dev/steps': '1',
+  'rollkeeper.dev/rollout': JSON.stringify({ uid, revision: '1' }),
+});
 const aSet = (partition: number, metadata: Partial<StatefulSet['metadata']> = {}): StatefulSet => ({
   apiVersion: 'apps/v1',
   kind: 'StatefulSet',
-  metadata: { name: 'db', namespace: 'shop', annotations: { 'rollkeeper.dev/steps': '1' }, ...metadata },
+  metadata: { name: 'db', namespace: 'shop', uid: 'uid-db', annotations: notedFor('uid-db'), ...metadata },
   spec: {
     selector: {},
     serviceName: '',
@@ -38,6 +43,18 @@ describe('the StatefulSets of an installation', () => {
       { level: 'ok', summary: '2 StatefulSets (shop/db, shop/db) are held at rest, or rolling out' },
     ]);
     expect(decideSets(answered([aSet(0)]), undefined)).toMatchObject([{ level: 'warning' }]);
+  });
+
+  it('are followed by no controller while none has noted their rollout, or the note was copied from another set', () => {
+    const unseen = [{ 'rollkeeper.dev/steps': '1' }, notedFor('uid-of-another')];
+    for (const annotations of unseen)
+      for (const isOn of [true, undefined])
+        expect(decideSets(answered([aSet(HELD, { annotations })]), isOn)).toMatchObject([
+          {
+            level: 'warning',
+            summary: expect.stringMatching(/\(shop\/db\) asks .* no controller has noted/),
+          },
+        ]);
   });
 
   it('are not held where another tool applies their partition', () => {

@@ -1,6 +1,11 @@
 import type { DeepReadonly } from '@rollkeeper/machinery/kubernetes';
 import { keyOf } from '@rollkeeper/machinery/kubernetes';
-import { asksForSetPolicies, isHeldAtRest, ownerOfField } from '@rollkeeper/controllers/set-rollouts';
+import {
+  asksForSetPolicies,
+  isFirstSeen,
+  isHeldAtRest,
+  ownerOfField,
+} from '@rollkeeper/controllers/set-rollouts';
 import { counted } from '@rollkeeper/machinery/text';
 import type { StatefulSet } from '@rollkeeper/runtime';
 import type { Asked, Finding } from './finding.js';
@@ -9,8 +14,8 @@ import { ok, someOf, warning } from './finding.js';
 const PARTITION = ['spec', 'updateStrategy', 'rollingUpdate', 'partition'];
 
 /**
- * Whether the StatefulSets that ask for rollout policies are held, so that no change of a template begins unseen. Nothing is said where
- * none asks, or they may not be listed.
+ * Whether a controller follows the StatefulSets that ask for rollout policies, and they are held, so that no change of a template begins
+ * unseen. Nothing is said where none asks, or they may not be listed.
  * @param isOn whether the replicas run with `--stateful-sets`; undefined if none was asked, and then the sets tell
  */
 export function decideSets(
@@ -29,7 +34,8 @@ export function decideSets(
       ),
     ];
   const owned = sets.filter((set) => ownerOfField(set, PARTITION) !== undefined);
-  const loose = sets.filter((set) => !owned.includes(set) && !isHeldAtRest(set));
+  const unseen = sets.filter((set) => !owned.includes(set) && isFirstSeen(set.metadata));
+  const loose = sets.filter((set) => !owned.includes(set) && !unseen.includes(set) && !isHeldAtRest(set));
   return [
     ...(owned.length > 0
       ? [
@@ -37,6 +43,15 @@ export function decideSets(
             'sets',
             `the partition of ${named(owned)} is also written by another tool, so policies cannot hold a rollout`,
             'remove spec.updateStrategy.rollingUpdate.partition from what that tool applies (docs/ROLLOUTS.md)',
+          ),
+        ]
+      : []),
+    ...(unseen.length > 0
+      ? [
+          warning(
+            'sets',
+            `${named(unseen, 'asks', 'ask')} for rollout policies, and no controller has noted a rollout there: a state that was copied from another StatefulSet does not count`,
+            'check again in a minute; if it persists, start the replicas with --stateful-sets (chart: statefulSets), or see in their log why they cannot write to it',
           ),
         ]
       : []),
@@ -49,7 +64,7 @@ export function decideSets(
           ),
         ]
       : []),
-    ...(owned.length + loose.length === 0
+    ...(owned.length + unseen.length + loose.length === 0
       ? [ok('sets', `${named(sets, 'is', 'are')} held at rest, or rolling out`)]
       : []),
   ];

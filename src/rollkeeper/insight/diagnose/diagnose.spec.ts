@@ -214,6 +214,21 @@ describe('a StatefulSet', () => {
     expect(causesOf(told)).toEqual(['note controller-not-running']);
   });
 
+  it.each(['sts', 'ds'])(
+    'says that no controller follows its policies while its state is that of another set (%s)',
+    async (kind) => {
+      const rollout = JSON.stringify({ uid: 'uid-of-another', revision: '2', observedGeneration: 1 });
+      const annotations = { 'rollkeeper.dev/steps': '1; approve', 'rollkeeper.dev/rollout': rollout };
+      const status = kind === 'ds' ? { desiredNumberScheduled: 1, currentNumberScheduled: 1 } : {};
+      const pod = podEntry('db-0', ready(true));
+      const metadata = { annotations, uid: 'uid-db' };
+      const cluster = clusterOf([kind, 'db', { ...set({ replicas: 1 }, status), metadata }], pod);
+      const causes = causesOf(await explained(cluster, kind, 'db'));
+      expect(causes).toContain('note controller-not-running');
+      expect(causes).not.toContain('note partition');
+    },
+  );
+
   it('names the claim before the pod that cannot be placed without it', async () => {
     const volumes = [{ name: 'data', persistentVolumeClaim: { claimName: 'data-db-0' } }];
     const pending = {

@@ -1,8 +1,9 @@
 import type { RolloutState } from '@rollkeeper/controllers/deployment';
-import { POLICY_CONDITION, SET_ROLLOUT, rolloutState, waitCodeOf } from '@rollkeeper/controllers/deployment';
+import { POLICY_CONDITION, rolloutState, waitCodeOf } from '@rollkeeper/controllers/deployment';
 import {
   asksForSetPolicies,
   daemonSetRollout,
+  isFirstSeen,
   isHeldAtRest,
   statefulSetRollout,
 } from '@rollkeeper/controllers/set-rollouts';
@@ -14,7 +15,7 @@ type AnySet = DeepReadonly<StatefulSet> | DeepReadonly<DaemonSet>;
 
 /** Whether its rollouts are under policies, and the controller of these has seen it. */
 export function isUnderPolicies({ metadata }: Pick<AnySet, 'metadata'>): boolean {
-  return metadata.annotations?.[SET_ROLLOUT] !== undefined && asksForSetPolicies(metadata.annotations);
+  return !isFirstSeen(metadata) && asksForSetPolicies(metadata.annotations);
 }
 
 /** The waits that the policies of a StatefulSet impose on its rollout, or why they are not followed. */
