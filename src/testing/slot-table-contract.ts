@@ -122,7 +122,7 @@ export function runSlotTableContract(name: string, make: () => Promise<SlotTable
       await table.report('x', []);
       await other.report('y', [0, 12]);
       await table.report('x', [1]);
-      expect(byName(await other.members())).toEqual([
+      expect(byName(await other.members())).toMatchObject([
         { replica: 'x', current: [1] },
         { replica: 'y', current: [0, 12] },
       ]);
@@ -135,7 +135,29 @@ export function runSlotTableContract(name: string, make: () => Promise<SlotTable
       await table.leave('z');
       await subject.dies(other, 'y');
       await waitFor(async () => (await table.members()).length === 1);
-      expect(await table.members()).toEqual([{ replica: 'x', current: [1] }]);
+      expect(await table.members()).toMatchObject([{ replica: 'x', current: [1] }]);
+    });
+
+    it('gives each report another id, also one that says nothing new, so that a silent replica is told from one that lives', async () => {
+      await table.report('x', [1]);
+      const idNow = async (): Promise<string | undefined> => (await other.members())[0]?.id;
+      const first = await idNow();
+      expect(await idNow()).toBe(first);
+      await waitFor(async () => {
+        await table.report('x', [1]);
+        return (await idNow()) !== first;
+      });
+    });
+
+    it('removes a silent replica, and leaves one that has reported since', async () => {
+      await table.report('x', [1]);
+      await table.report('y', [2]);
+      const reports = await other.members();
+      await table.report('y', [3]);
+      for (const report of reports) await other.forget(report);
+      expect(await table.members()).toMatchObject([{ replica: 'y', current: [3] }]);
+      await table.report('x', [1]);
+      expect(await table.members()).toHaveLength(2);
     });
 
     it('wakes those who wait for replicas where one reports something new, or leaves', async () => {

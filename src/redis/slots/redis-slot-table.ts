@@ -1,11 +1,11 @@
 import { SupersededError } from '@rollkeeper/machinery/errors';
 import type { Logger } from '@rollkeeper/machinery/logging';
-import { MEMBER_LIVES_MS, NO_REPLICA, assertCount, otherCount } from '@rollkeeper/runtime/slots';
+import { NO_REPLICA, assertCount, otherCount } from '@rollkeeper/runtime/slots';
 import type {
   AssignedSlot,
   SlotAssigner,
   SlotChange,
-  SlotMember,
+  SlotReport,
   SlotTable,
 } from '@rollkeeper/runtime/slots';
 import type { LeaderTerm } from '@rollkeeper/runtime/work-queue';
@@ -15,7 +15,10 @@ import { LuaScript, assertRedisUrl, createRedisConnection, hashTagOf } from '../
 const beginScript = new LuaScript<string[]>(new URL('./lua/begin-slots-1.lua', import.meta.url));
 const reportScript = new LuaScript<number>(new URL('./lua/report-member-1.lua', import.meta.url));
 const leaveScript = new LuaScript<number>(new URL('./lua/leave-slots-1.lua', import.meta.url));
-const membersScript = new LuaScript<string[]>(new URL('./lua/read-members-1.lua', import.meta.url));
+const membersScript = new LuaScript<[timeMs: number, ...members: string[]]>(
+  new URL('./lua/read-members-1.lua', import.meta.url),
+);
+const forgetScript = new LuaScript<number>(new URL('./lua/forget-member-1.lua', import.meta.url));
 const assignScript = new LuaScript<string[]>(new URL('./lua/assign-slots-1.lua', import.meta.url));
 
 /** The options of {@link RedisSlotTable}. */
@@ -80,13 +83,19 @@ export class RedisSlotTable implements SlotTable {
     await leaveScript.run(this.commands, [this.membersKey], [replica, this.membersChannel]);
   }
 
-  async members(): Promise<readonly SlotMember[]> {
-    const args = [this.aliveChannel(''), MEMBER_LIVES_MS];
-    const flat = await membersScript.run(this.commands, [this.membersKey], args);
-    return Array.from({ length: flat.length / 2 }, (_, at) => ({
-      replica: flat[at * 2] ?? '',
-      current: numbersIn(flat[at * 2 + 1] ?? ''),
-    }));
+  async members(): Promise<readonly SlotReport[]> {
+    const [nowMs, ...flat] = await membersScript.run(
+      this.commands,
+      [this.membersKey],
+      [this.aliveChannel('')],
+    );
+    return Array.from({ length: flat.length / 2 }, (_, at) =>
+      parseReport(flat[at * 2] ?? '', flat[at * 2 + 1] ?? '', nowMs),
+    );
+  }
+
+  async forget({ id, replica }: Pick<SlotReport, 'id' | 'replica'>): Promise<void> {
+    await forgetScript.run(this.commands, [this.membersKey], [replica, id]);
   }
 
   onMembers(wake: () => void): () => void {
@@ -187,6 +196,12 @@ const EMPTY = `[0,"${NO_REPLICA}","${NO_REPLICA}"]`;
 function parseSlot(stored: string): AssignedSlot {
   const [epoch, owner, standby] = JSON.parse(stored) as [epoch: number, owner: string, standby: string];
   return { epoch, owner, standby };
+}
+
+/** @param stored as report-member stores it; its time makes it another text each time */
+function parseReport(replica: string, stored: string, nowMs: number): SlotReport {
+  const [timeMs, , slots] = JSON.parse(stored) as [timeMs: number, seenAt: string, slots: string];
+  return { replica, current: numbersIn(slots), id: stored, ageMs: nowMs - timeMs };
 }
 
 function explain(error: unknown): never {

@@ -185,14 +185,14 @@ describe('the assignment of slots', () => {
 
   describe('beside replicas whose copies do not become current', () => {
     const late = ['late-0', 'late-1'];
-    const isLate = (replica: string): boolean => late.includes(replica);
-    const isCurrent = (replica: string): boolean => !isLate(replica);
+    const isUnfit = (replica: string): boolean => late.includes(replica);
+    const isCurrent = (replica: string): boolean => !isUnfit(replica);
 
     /** Decides until nothing changes; the copies of late replicas never come. */
     function settleBeside(slots: readonly SlotHolders[], replicas: readonly string[]) {
       let before = slots;
       for (let step = 0; step < 1000; step++) {
-        const next = decideSlots({ slots: before, replicas, isCurrent, isLate, movesAtOnce: 4 });
+        const next = decideSlots({ slots: before, replicas, isCurrent, isUnfit, movesAtOnce: 4 });
         if (JSON.stringify(next) === JSON.stringify(before)) return next;
         before = next;
       }
@@ -227,7 +227,7 @@ describe('the assignment of slots', () => {
     it('moves no slot away from a late replica whose copy of it is current', () => {
       const replicas = ['late-0', ...replicasOf(2)];
       const before = settle(free(12), replicas).slots;
-      const next = decideSlots({ slots: before, replicas, isLate, isCurrent: always, movesAtOnce: 4 });
+      const next = decideSlots({ slots: before, replicas, isUnfit, isCurrent: always, movesAtOnce: 4 });
       expect(next.map(({ owner }) => owner)).toEqual(before.map(({ owner }) => owner));
     });
   });

@@ -13,8 +13,11 @@ export interface SlotsSeen {
   readonly replicas: readonly string[];
   /** Whether a replica's copy of a slot shows what the server has. */
   readonly isCurrent: (replica: string, slot: number) => boolean;
-  /** Whether a replica's copies do not become current: see `decideCopiesProgress`. @default none is late */
-  readonly isLate?: (replica: string) => boolean;
+  /**
+   * Whether a replica gets slots only if no other can have them: its copies do not become current (`decideCopiesProgress`), or it may be dead
+   * (`decideMembers`). @default none
+   */
+  readonly isUnfit?: (replica: string) => boolean;
   /** How many slots may be on their way to another replica at the same time, each of them read once more by it. */
   readonly movesAtOnce: number;
 }
@@ -27,18 +30,18 @@ export interface SlotsSeen {
  * 2. The owners' numbers of slots differ by two at most in the end. A slot moves only to a replica whose copy is current; until then it is that slot's standby. The old owner becomes the standby.
  * 3. Each slot has a standby, if there are two replicas; those of one owner's slots are spread over the others. Once all copies are
  *    current, standbys move one by one until the replicas' numbers of copies differ little.
- * 4. A late replica keeps the slots whose copies are current there. It loses the others, and gets none, as long as another replica can have
+ * 4. An unfit replica keeps the slots whose copies are current there. It loses the others, and gets none, as long as another replica can have
  *    them.
  *
  * Ties are broken by rendezvous hashing, so that nothing depends on the order of the replicas. The cost grows with slots and replicas,
  * and not with objects.
  */
 export function decideSlots(seen: SlotsSeen): readonly SlotHolders[] {
-  const { isCurrent, isLate = () => false, movesAtOnce, replicas, slots } = seen;
+  const { isCurrent, isUnfit = () => false, movesAtOnce, replicas, slots } = seen;
   const living = [...new Set(replicas)].sort();
   if (living.length === 0) return slots;
-  const inTime = living.filter((replica) => !isLate(replica));
-  const fit = inTime.length > 0 ? inTime : living;
+  const fitting = living.filter((replica) => !isUnfit(replica));
+  const fit = fitting.length > 0 ? fitting : living;
   const taken = takeOver(slots, { living, fit, isCurrent });
   const moved = move(taken, { living, fit, isCurrent, movesAtOnce });
   const whole = withStandbys(moved, living, fit);
@@ -87,7 +90,7 @@ function loadsOf(holders: readonly SlotHolders[], living: readonly string[]): Ma
 /** The replicas of a decision. */
 interface Candidates extends Pick<SlotsSeen, 'isCurrent'> {
   readonly living: readonly string[];
-  /** The living replicas that may get slots: all that are not late, or all if all are. */
+  /** The living replicas that may get slots: all that are not unfit, or all if all are. */
   readonly fit: readonly string[];
 }
 
@@ -179,7 +182,7 @@ function withStandbys(
   return holders.map(({ owner, standby }, slot) => {
     const without = (replicas: readonly string[]): readonly string[] =>
       replicas.filter((replica) => replica !== owner);
-    // A late one is better than none: its copy may still come.
+    // An unfit one is better than none: its copy may still come.
     const others = [fit, living].map(without).find(({ length }) => length > 0) ?? [];
     if (standby !== NO_REPLICA || others.length === 0) return { owner, standby };
     // First how many slots it would own after the end of the owner.

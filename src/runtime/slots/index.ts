@@ -7,13 +7,14 @@ export { SlotKeeper } from './slot-keeper.js';
 export type { SlotCopies, SlotKeeperDependencies } from './slot-keeper.js';
 export { SlotLeader } from './slot-leader.js';
 export type { SlotLeaderDependencies } from './slot-leader.js';
-export { MEMBER_LIVES_MS, MEMBER_REPORTS_EVERY_MS, NO_REPLICA } from './slot-table.js';
+export { MEMBER_REPORTS_EVERY_MS, NO_REPLICA } from './slot-table.js';
 export type {
   AssignedSlot,
   SlotAssigner,
   SlotChange,
   SlotHolders,
   SlotMember,
+  SlotReport,
   SlotTable,
 } from './slot-table.js';
 export { SlottedActivations } from './slotted-activations.js';

@@ -1,7 +1,7 @@
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 import { isCurrent, mayBegin, refusedBy } from '../work-queue/term-fence.js';
 import type { LeaderTerm } from '../work-queue/work-queue.js';
-import type { AssignedSlot, SlotAssigner, SlotChange, SlotMember, SlotTable } from './slot-table.js';
+import type { AssignedSlot, SlotAssigner, SlotChange, SlotReport, SlotTable } from './slot-table.js';
 import { NO_REPLICA } from './slot-table.js';
 
 /** The {@link SlotTable} of the replicas of one process. */
@@ -10,7 +10,8 @@ export class MemorySlotTable implements SlotTable {
   private term: LeaderTerm | undefined;
   private readonly wakes = new Set<() => void>();
   private readonly memberWakes = new Set<() => void>();
-  private readonly reports = new Map<string, readonly number[]>();
+  private readonly reports = new Map<string, SlotReport>();
+  private reported = 0;
 
   async begin(term: LeaderTerm, count: number): Promise<SlotAssigner> {
     assertCount(count);
@@ -37,16 +38,20 @@ export class MemorySlotTable implements SlotTable {
 
   async report(replica: string, current: readonly number[]): Promise<void> {
     const before = this.reports.get(replica);
-    this.reports.set(replica, [...current]);
-    if (before?.join() !== current.join()) this.wakeMembers();
+    this.reports.set(replica, { replica, current: [...current], id: String(++this.reported), ageMs: 0 });
+    if (before?.current.join() !== current.join()) this.wakeMembers();
   }
 
   async leave(replica: string): Promise<void> {
     if (this.reports.delete(replica)) this.wakeMembers();
   }
 
-  async members(): Promise<readonly SlotMember[]> {
-    return [...this.reports].map(([replica, current]) => ({ replica, current }));
+  async members(): Promise<readonly SlotReport[]> {
+    return [...this.reports.values()];
+  }
+
+  async forget({ id, replica }: Pick<SlotReport, 'id' | 'replica'>): Promise<void> {
+    if (this.reports.get(replica)?.id === id) this.reports.delete(replica);
   }
 
   onMembers(wake: () => void): () => void {

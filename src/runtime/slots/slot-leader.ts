@@ -7,6 +7,8 @@ import { WakeableSleep } from '../leader-election/wakeable-sleep.js';
 import type { LeaderTerm } from '../work-queue/work-queue.js';
 import type { CopiesProgress } from './decide-late-copies.js';
 import { COPY_WITHIN_MS, decideCopiesProgress, lateReplicas } from './decide-late-copies.js';
+import type { SeenMembers } from './decide-members.js';
+import { NOTHING_SEEN, decideMembers, isSilent } from './decide-members.js';
 import { decideSlots } from './decide-slots.js';
 import { MEMBER_REPORTS_EVERY_MS } from './slot-table.js';
 import type {
@@ -22,7 +24,7 @@ import type {
 export interface SlotLeaderDependencies {
   /** This replica in the table. */
   readonly replica: string;
-  readonly table: Pick<SlotTable, 'begin' | 'members' | 'onMembers'>;
+  readonly table: Pick<SlotTable, 'begin' | 'forget' | 'members' | 'onMembers'>;
   readonly count: number;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -41,6 +43,7 @@ const LAST_ROUND_WITHIN_MS = 500;
 export class SlotLeader {
   private readonly news: WakeableSleep;
   private unownedNow: number | undefined;
+  private seen: SeenMembers = NOTHING_SEEN;
   private progress: CopiesProgress = new Map();
   private late: readonly string[] = [];
   private beganAtMs = Number.NEGATIVE_INFINITY;
@@ -72,6 +75,7 @@ export class SlotLeader {
     if (!assigner) return;
     const stopListening = table.onMembers(() => this.news.wake());
     this.beganAtMs = this.seenAtMs = clock.monotonicNow();
+    this.seen = NOTHING_SEEN;
     this.progress = new Map();
     this.late = [];
     let { slots } = assigner;
@@ -94,11 +98,11 @@ export class SlotLeader {
     isAsked: (member: SlotMember) => boolean = () => true,
   ): Promise<readonly AssignedSlot[]> {
     try {
-      const members = (await abortable(this.deps.table.members(), signal)).filter(isAsked);
+      const members = (await this.livingMembers(signal)).filter(isAsked);
       const isSeen = this.deps.clock.monotonicNow() - this.seenAtMs < CHECK_EVERY_MS;
       const known = isSeen ? slots : await this.assign(assigner, [], signal);
       this.noteProgress(known, members);
-      const changes = this.awaitsReports(known, members) ? [] : changesOf(known, members, this.late);
+      const changes = this.awaitsReports(known, members) ? [] : changesOf(known, members, this.unfit);
       const next = changes.length > 0 ? await this.assign(assigner, changes, signal) : known;
       this.unownedNow = countUnowned(next, members);
       return next;
@@ -107,6 +111,28 @@ export class SlotLeader {
       if (!isAborted(signal)) this.deps.logger.warn('slots could not be assigned; trying again', { error });
       return slots;
     }
+  }
+
+  /** The replicas that live. Those that have fallen silent are removed from the table, so that the next leader does not see them. */
+  private async livingMembers(signal: AbortSignal): Promise<readonly SlotMember[]> {
+    const { clock, logger, table } = this.deps;
+    const reports = await abortable(table.members(), signal);
+    this.seen = decideMembers(this.seen, { reports, nowMs: clock.monotonicNow() });
+    for (const report of this.seen.members.filter(isSilent)) {
+      const { replica, silentMs } = report;
+      logger.warn('a replica reports nothing; others get its slots', { replica, silentMs });
+      await abortable(table.forget(report), signal);
+    }
+    return this.seen.members.filter((member) => !isSilent(member));
+  }
+
+  /** The replicas that get no slots as long as others can have them. */
+  private get unfit(): readonly string[] {
+    return [...this.late, ...this.doubtful];
+  }
+
+  private get doubtful(): readonly string[] {
+    return this.seen.members.flatMap(({ isDoubtful, replica }) => (isDoubtful ? [replica] : []));
   }
 
   private noteProgress(slots: readonly AssignedSlot[], members: readonly SlotMember[]): void {
@@ -122,10 +148,11 @@ export class SlotLeader {
     for (const replica of before) logger.info('a replica may have slots again', { replica });
   }
 
-  /** Whether the table knows of no copy, and more replicas may report: the first one would have to hold everything. */
+  /** Whether no copy is certain to live, and more replicas may report: the first one would have to hold everything. */
   private awaitsReports(slots: readonly AssignedSlot[], members: readonly SlotMember[]): boolean {
     if (this.deps.clock.monotonicNow() - this.beganAtMs >= MEMBER_REPORTS_EVERY_MS) return false;
     const living = new Set(members.map(({ replica }) => replica));
+    for (const replica of this.doubtful) living.delete(replica);
     return !slots.some(({ owner, standby }) => living.has(owner) || living.has(standby));
   }
 
@@ -152,14 +179,14 @@ export class SlotLeader {
 function changesOf(
   slots: readonly AssignedSlot[],
   members: readonly SlotMember[],
-  late: readonly string[],
+  unfit: readonly string[],
 ): readonly SlotChange[] {
   const current = new Map(members.map((member) => [member.replica, new Set(member.current)]));
   const next = decideSlots({
     slots,
     replicas: [...current.keys()],
     isCurrent: (replica, slot) => current.get(replica)?.has(slot) === true,
-    isLate: (replica) => late.includes(replica),
+    isUnfit: (replica) => unfit.includes(replica),
     movesAtOnce: MOVES_AT_ONCE,
   });
   return next.flatMap(({ owner, standby }, slot) =>

@@ -24,7 +24,7 @@ export interface SlotChange extends SlotHolders {
 
 /** How often a replica reports, also if nothing has changed. */
 export const MEMBER_REPORTS_EVERY_MS = 5000;
-/** A replica that has reported nothing for so long counts as dead, however it is connected: it hangs. */
+/** A replica of which the leader has seen no new report for so long counts as dead, however it is connected: it hangs. */
 export const MEMBER_LIVES_MS = 15_000;
 
 /** A replica that takes slots, as it has reported. */
@@ -32,6 +32,17 @@ export interface SlotMember {
   readonly replica: string;
   /** The slots whose copy there shows what the server has. */
   readonly current: readonly number[];
+}
+
+/** The last report of a replica. */
+export interface SlotReport extends SlotMember {
+  /** Each report of a replica has another one. */
+  readonly id: string;
+  /**
+   * How long ago the report came by the clock of the store, milliseconds. That clock may jump in both directions, so this may be negative, and
+   * decides nothing alone.
+   */
+  readonly ageMs: number;
 }
 
 /** The assignments of one term of one leader. Both methods throw SupersededError once another term has begun, without any effect. */
@@ -79,10 +90,12 @@ export interface SlotTable {
   /** This replica takes no slots any more. */
   leave(replica: string): Promise<void>;
   /**
-   * The replicas that take slots and live: each has reported, has not left, and its connection stands. One whose connection cannot be
-   * seen counts as alive for `MEMBER_LIVES_MS` after its last report.
+   * The last reports of the replicas that take slots: each has reported, has not left, and its connection stands, or cannot be seen. The caller
+   * judges whether the reports go on (`decideMembers`).
    */
-  members(): Promise<readonly SlotMember[]>;
+  members(): Promise<readonly SlotReport[]>;
+  /** Removes a replica that reports no more, unless it has reported since. */
+  forget(report: Pick<SlotReport, 'id' | 'replica'>): Promise<void>;
   /** Calls `wake` after reports that say something new, and after a replica left. Returns the unsubscribe. */
   onMembers(wake: () => void): () => void;
   /** Closes the connections. */

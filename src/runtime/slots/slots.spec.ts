@@ -136,6 +136,59 @@ describe('replicas that share slots', () => {
     expect(living.reduce((sum, { owned }) => sum + owned, 0)).toBe(before + own);
   });
 
+  it('take over the slots of one that reports nothing any more, although its process is there', async () => {
+    await table.report('hung', [0, 1, 2, 3, 4, 5, 6, 7]);
+    const assigner = await table.begin({ epoch: 1, holder: 'before' }, COUNT);
+    await assigner.assign(
+      Array.from({ length: COUNT }, (_, slot) => ({ slot, owner: 'hung', standby: 'a' })),
+    );
+    const leader = new Replica('a').start();
+    await clock.advance(0);
+    await leader.lead(2);
+    await clock.advance(14_500);
+    expect((await table.read()).map(({ owner }) => owner)).toContain('hung');
+    await clock.advance(1000);
+    expect(leader.owned).toBe(COUNT);
+    expect((await table.members()).map(({ replica }) => replica)).toEqual(['a']);
+  });
+
+  it.each([20_000, -20_000])(
+    'stay as they are when the clock of the store jumps by %i ms, also under a new leader',
+    async (jumpMs) => {
+      const all = await settled(['a', 'b', 'c']);
+      const before = await table.read();
+      const members = table.members.bind(table);
+      const jumpedAt = new Set((await members()).map(({ id }) => id));
+      // Reports from before the jump are older now, or from the future.
+      table.members = async () =>
+        (await members()).map((each) => (jumpedAt.has(each.id) ? { ...each, ageMs: jumpMs } : each));
+      await clock.advance(1000);
+      expect(await table.read()).toEqual(before);
+      all[0]!.term.abort(new LeaseLostError('lost'));
+      await all[1]!.lead(2);
+      await clock.advance(20_000);
+      expect(await table.read()).toEqual(before);
+    },
+  );
+
+  it('are given the slots of those that died long ago by a new leader, once all have had the time to report', async () => {
+    const old = ['old-1', 'old-2'];
+    for (const replica of old) await table.report(replica, [0, 1, 2, 3, 4, 5, 6, 7]);
+    const assigner = await table.begin({ epoch: 1, holder: 'before' }, COUNT);
+    const slots = Array.from({ length: COUNT }, (_, slot) => ({ slot, owner: old[0]!, standby: old[1]! }));
+    await assigner.assign(slots);
+    const members = table.members.bind(table);
+    table.members = async () =>
+      (await members()).map((each) => (old.includes(each.replica) ? { ...each, ageMs: 3_600_000 } : each));
+    const all = ['a', 'b'].map((name) => new Replica(name).start());
+    await clock.advance(0);
+    await all[0]!.lead(2);
+    await clock.advance(4500);
+    expect((await table.read()).map(({ epoch }) => epoch)).toEqual(slots.map(() => 1));
+    await clock.advance(4500);
+    expect(all.reduce((sum, { owned }) => sum + owned, 0)).toBe(COUNT);
+  });
+
   it('move slots to one that comes only when its copies are current, and meanwhile the old owners go on', async () => {
     const [leader] = await settled(['a', 'b', 'c']);
     const late = new Replica('late');

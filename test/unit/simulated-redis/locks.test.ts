@@ -1,3 +1,4 @@
+import { expect, it } from 'vitest';
 import type { ActorHarness } from '../../../src/testing/actor-contract.js';
 import { runActorContract } from '../../../src/testing/actor-contract.js';
 import { runClusterClaimsContract } from '../../../src/testing/cluster-claims-contract.js';
@@ -83,6 +84,17 @@ runSlotTableContract('RedisSlotTable on a simulated Redis', async () => {
       for (const table of tables) table.close();
     },
   };
+});
+
+it('a RedisSlotTable keeps its replicas when the clock of Redis jumps', async () => {
+  const table = new RedisSlotTable({ url: time.server.url, keyPrefix: `${prefix()}:` });
+  await table.report('x', [1]);
+  const [before] = await table.members();
+  for (const jumpMs of [3_600_000, -7_200_000, 3_600_000]) {
+    time.clock.jumpWallClock(jumpMs);
+    expect(await table.members()).toMatchObject([{ replica: 'x', current: [1], id: before?.id }]);
+  }
+  table.close();
 });
 
 runHolderWitnessContract('RedisHolderWitness on a simulated Redis', async () => {

@@ -2,7 +2,7 @@
   A replica reports the slots whose copies there are current. Published if that is new: reports are also signs of life.
 
   KEYS[1] members  hash: by replica its last report as JSON: [time, run id of the server that saw its connection or "", slots].
-                   A replica that reports no more is removed by whoever reads.
+                   A replica whose connection is closed is removed by whoever reads, and one that reports no more by the leader.
   ARGV[1] replica
   ARGV[2] slots, separated by commas
   ARGV[3] channel that the replica alone subscribes to
