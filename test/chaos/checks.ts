@@ -21,7 +21,7 @@ import type { JournalLine } from './checkers/journal-line.js';
 import type { Violation } from './checkers/violation.js';
 import type { HistoryEvent } from './history.js';
 import { saysItIsEmpty } from './lifetimes.js';
-import type { AcknowledgedChange } from './load.js';
+import type { AcknowledgedChange } from './acknowledged-changes.js';
 import type { ChaosCoordination } from './set/chaos-set.js';
 
 export interface ChecksOptions {

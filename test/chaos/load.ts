@@ -1,33 +1,13 @@
 import type { ApiClient } from '../../src/client/api-client/index.js';
-import { ApiStatusError, isNotFound } from '../../src/client/api-client/index.js';
-import type { PodTemplateSpec } from '../../src/machinery/kubernetes/index.js';
-import { Deployment, ReplicaSet } from '../../src/machinery/kubernetes/index.js';
 import { aDeployment } from '../e2e/support/a-deployment.js';
+import type { AcknowledgedChange } from './acknowledged-changes.js';
+import { AcknowledgedChanges } from './acknowledged-changes.js';
 import type { PolicyNeed } from './policy-world.js';
 import type { Shape } from './shapes.js';
 import { MESHED } from './mesh.js';
 import { LOAD_NAMESPACE, namespaceAt } from './namespaces.js';
 import { ROOM_FIRST, SHAPES } from './shapes.js';
 import type { SeededRandom } from './random.js';
-
-/** The part of a Deployment that the user decides. */
-export interface Wish {
-  readonly paused: boolean;
-  readonly replicas: number | undefined;
-  readonly template: PodTemplateSpec;
-}
-
-/** The last that the API server has confirmed for one name. */
-export interface AcknowledgedChange {
-  readonly name: string;
-  readonly operation: string;
-  /** Absent: it was deleted. */
-  readonly wish: Wish | undefined;
-  /** A change was sent since, and its outcome is unknown. */
-  readonly isUncertain: boolean;
-}
-
-const REVISION = 'deployment.kubernetes.io/revision';
 
 export interface LoadOptions {
   readonly client: ApiClient;
@@ -43,7 +23,7 @@ export interface LoadOptions {
 
 /** Users: they create, update, scale, pause, undo and delete Deployments, one change per name at a time. */
 export class Load {
-  private readonly changes = new Map<string, AcknowledgedChange>();
+  private readonly changes: AcknowledgedChanges;
   private readonly busy = new Set<string>();
   private readonly underWay = new Set<Promise<void>>();
   private running: Promise<void> | undefined;
@@ -51,9 +31,14 @@ export class Load {
   private serial = 0;
   /** The last release of each name. */
   private readonly releases = new Map<string, string>();
-  readonly counts = { acknowledged: 0, refused: 0, unknown: 0 };
 
-  constructor(private readonly options: LoadOptions) {}
+  constructor(private readonly options: LoadOptions) {
+    this.changes = new AcknowledgedChanges(options.client, (name) => this.namespaceOf(name));
+  }
+
+  get counts(): AcknowledgedChanges['counts'] {
+    return this.changes.counts;
+  }
 
   start(): void {
     this.stopping = false;
@@ -70,7 +55,7 @@ export class Load {
 
   /** The last confirmed change of each name. */
   last(): Iterable<AcknowledgedChange> {
-    return this.changes.values();
+    return this.changes.last();
   }
 
   /** The objects that there must be beside the Deployments, by their names. */
@@ -88,10 +73,6 @@ export class Load {
     const { namespaces = [LOAD_NAMESPACE] } = this.options;
     const index = indexOf(name);
     return namespaceAt(namespaces, this.shapeOf(name).follows ? index - 1 : index);
-  }
-
-  private refOf(name: string): { readonly namespace: string; readonly name: string } {
-    return { namespace: this.namespaceOf(name), name };
   }
 
   private shapeOf(name: string): Shape {
@@ -121,31 +102,32 @@ export class Load {
   }
 
   private async change(name: string): Promise<void> {
-    if (this.changes.get(name)?.isUncertain) await this.lookAgain(name);
-    const known = this.changes.get(name);
+    if (this.changes.lastOf(name)?.isUncertain) await this.changes.lookAgain(name);
+    const known = this.changes.lastOf(name);
     if (known?.isUncertain) return;
     if (!known?.wish) return this.create(name);
     const { random } = this.options;
     const dice = random.next();
-    if (known.wish.paused && dice < 0.5) return this.patch(name, 'resume', { spec: { paused: false } });
+    if (known.wish.paused && dice < 0.5)
+      return this.changes.patch(name, 'resume', { spec: { paused: false } });
     if (this.shapeOf(name).policies?.['steps'] && random.next() < 0.3) return this.approve(name);
     if (dice < 0.45) return this.update(name);
     if (dice < 0.7)
-      return this.patch(name, 'scale', {
+      return this.changes.patch(name, 'scale', {
         spec: { replicas: random.whole(0, this.shapeOf(name).mostReplicas) },
       });
-    if (dice < 0.8) return this.patch(name, 'pause', { spec: { paused: true } });
-    if (dice < 0.92) return this.undo(name);
-    return this.delete(name);
+    if (dice < 0.8) return this.changes.patch(name, 'pause', { spec: { paused: true } });
+    if (dice < 0.92) return this.changes.undo(name);
+    return this.changes.delete(name);
   }
 
   private create(name: string): Promise<void> {
-    const { client, random } = this.options;
+    const { random } = this.options;
     const shape = this.shapeOf(name);
     const { minReadySeconds, mostReplicas, need, placement, policies = {}, strategy } = shape;
     const replicas = random.whole(1, mostReplicas);
     const object = aDeployment({
-      ...this.refOf(name),
+      ...this.changes.refOf(name),
       replicas,
       image: this.nextImage(),
       strategy,
@@ -159,7 +141,7 @@ export class Load {
     });
     Object.assign(object.spec.template.spec ?? {}, placement);
     if (shape.meshed) Object.assign(object.spec.template.metadata?.labels ?? {}, MESHED);
-    return this.send(name, 'create', () => client.create(Deployment, object));
+    return this.changes.create(name, object);
   }
 
   private update(name: string): Promise<void> {
@@ -171,21 +153,21 @@ export class Load {
     Object.assign(body.spec.template.spec, placement);
     if (placement) Object.assign(body.spec, { strategy });
     if (rejected > 0) behave(body.spec.template, random.next() < rejected ? 'reject' : null);
-    return this.patch(name, 'update', body);
+    return this.changes.patch(name, 'update', body);
   }
 
   /** The last change of a Deployment, after which nothing holds it, and its pods work. */
   private updateLast(name: string): Promise<void> {
     const { follows, placement = {}, rejected, resized } = this.shapeOf(name);
     if (resized) return this.resize(name, 'last update');
-    const isAlone = this.changes.get(predecessorOf(name))?.wish === undefined;
+    const isAlone = this.changes.lastOf(predecessorOf(name))?.wish === undefined;
     const order = { ...this.orderOf(name), ...(follows && isAlone && { after: null }) };
     const body = withImage(this.nextImage(), { ...order, steps: null });
     for (const field of Object.keys(placement)) Object.assign(body.spec.template.spec, { [field]: null });
     // Old pods keep new ones off their nodes by the anti-affinity of their own: one of them may go first.
     if (Object.keys(placement).length > 0) Object.assign(body.spec, { strategy: ROOM_FIRST });
     if (rejected) behave(body.spec.template, null);
-    return this.patch(name, 'last update', body);
+    return this.changes.patch(name, 'last update', body);
   }
 
   /** A new release of what others follow; what follows is of the release of its predecessor. */
@@ -203,90 +185,26 @@ export class Load {
   private resize(name: string, operation = 'resize'): Promise<void> {
     const cpu = `${this.options.random.whole(1, 9)}00m`;
     const template = { spec: { containers: [{ name: 'web', resources: { requests: { cpu } } }] } };
-    return this.patch(name, operation, { spec: { template } });
+    return this.changes.patch(name, operation, { spec: { template } });
   }
 
   private approve(name: string): Promise<void> {
     const annotations = annotationsOf({ approve: 'chaos' });
-    return this.patch(name, 'approve', { metadata: { annotations } });
-  }
-
-  private patch(name: string, operation: string, body: unknown): Promise<void> {
-    const { client } = this.options;
-    const patch = { type: 'strategic', body } as const;
-    return this.send(name, operation, () => client.patch<Deployment>(Deployment, this.refOf(name), patch));
-  }
-
-  /** As `kubectl rollout undo` does: the template of the revision before the newest. */
-  private async undo(name: string): Promise<void> {
-    const { client } = this.options;
-    const list = await client
-      .list<ReplicaSet>(ReplicaSet, { namespace: this.namespaceOf(name), labelSelector: `app=${name}` })
-      .catch(() => undefined);
-    const byRevision = (list?.items ?? []).toSorted((a, b) => revisionOf(b) - revisionOf(a));
-    const template = byRevision[1]?.spec.template;
-    if (!template) return;
-    const { 'pod-template-hash': _, ...labels } = template.metadata?.labels ?? {};
-    const value = { ...template, metadata: { ...template.metadata, labels } };
-    const patch = { type: 'json', body: [{ op: 'replace', path: '/spec/template', value }] } as const;
-    await this.send(name, 'undo', () => client.patch<Deployment>(Deployment, this.refOf(name), patch));
-  }
-
-  private delete(name: string): Promise<void> {
-    const { client } = this.options;
-    return this.send(name, 'delete', async () => {
-      await client.delete(Deployment, this.refOf(name));
-      return undefined;
-    });
-  }
-
-  private async send(
-    name: string,
-    operation: string,
-    request: () => Promise<Deployment | undefined>,
-  ): Promise<void> {
-    try {
-      this.acknowledge(name, operation, await request());
-      this.counts.acknowledged += 1;
-    } catch (error) {
-      const isRefused = error instanceof ApiStatusError && error.code < 500;
-      this.counts[isRefused ? 'refused' : 'unknown'] += 1;
-      const before = this.changes.get(name) ?? { name, operation, wish: undefined, isUncertain: true };
-      this.changes.set(name, { ...before, isUncertain: true });
-    }
-  }
-
-  private acknowledge(name: string, operation: string, object: Deployment | undefined): void {
-    const wish = object && {
-      paused: object.spec.paused ?? false,
-      replicas: object.spec.replicas,
-      template: object.spec.template,
-    };
-    this.changes.set(name, { name, operation, wish, isUncertain: false });
-  }
-
-  /** Finds out the outcome of a change whose answer was lost. */
-  private async lookAgain(name: string): Promise<void> {
-    try {
-      const object = await this.options.client.get<Deployment>(Deployment, this.refOf(name));
-      this.acknowledge(name, 'a change without an answer', object);
-    } catch (error) {
-      if (isNotFound(error)) this.acknowledge(name, 'a change without an answer', undefined);
-    }
+    return this.changes.patch(name, 'approve', { metadata: { annotations } });
   }
 
   private async settle(name: string): Promise<void> {
     let isSimple = this.shapeOf(name).policies === undefined && !this.shapeOf(followerOf(name)).follows;
     for (;;) {
-      if (this.changes.get(name)?.isUncertain) await this.lookAgain(name);
-      const known = this.changes.get(name);
+      if (this.changes.lastOf(name)?.isUncertain) await this.changes.lookAgain(name);
+      const known = this.changes.lastOf(name);
       if (known && !known.isUncertain && known.wish?.paused)
-        await this.patch(name, 'resume', { spec: { paused: false } });
+        await this.changes.patch(name, 'resume', { spec: { paused: false } });
       else if (known && !known.isUncertain && known.wish && !isSimple) {
         await this.updateLast(name);
-        isSimple = this.changes.get(name)?.isUncertain === false;
+        isSimple = this.changes.lastOf(name)?.isUncertain === false;
       }
-      const now = this.changes.get(name);
+      const now = this.changes.lastOf(name);
       if (!now || (!now.isUncertain && !now.wish?.paused && (isSimple || !now.wish))) return;
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
@@ -325,8 +243,4 @@ function annotationsOf<T extends string | null>(policies: Readonly<Record<string
   return Object.fromEntries(
     Object.entries(policies).map(([name, value]) => [`rollkeeper.dev/${name}`, value]),
   );
-}
-
-function revisionOf({ metadata }: ReplicaSet): number {
-  return Number(metadata.annotations?.[REVISION] ?? 0);
 }

@@ -1,10 +1,10 @@
 import type { ApiClient } from '../../src/client/api-client/index.js';
-import { ApiStatusError, isNotFound } from '../../src/client/api-client/index.js';
-import { Deployment, Pod, ReplicaSet } from '../../src/machinery/kubernetes/index.js';
+import { Pod } from '../../src/machinery/kubernetes/index.js';
 import { MutatingWebhookConfiguration } from '../../src/runtime/index.js';
 import { hostOfEdit } from '../chaos/checkers/led-route.js';
 import { HTTPRoute } from '../chaos/led-routes.js';
-import type { AcknowledgedChange, Wish } from '../chaos/load.js';
+import type { AcknowledgedChange, Wish } from '../chaos/acknowledged-changes.js';
+import { AcknowledgedChanges } from '../chaos/acknowledged-changes.js';
 import { FIRST_MESH, MESHED, MESH_NAME, meshPatch, nextMesh } from '../chaos/mesh.js';
 import { aDeployment } from '../e2e/support/a-deployment.js';
 import { MESH_ORIGIN } from './cluster.js';
@@ -12,7 +12,6 @@ import type { PlannedAct } from './plan.js';
 import { cannotBecomeReady, imageWith, shapeOf } from './shapes.js';
 
 const P = 'rollkeeper.dev/';
-const REVISION = 'deployment.kubernetes.io/revision';
 
 /** The parts of a world that act by themselves. */
 interface Surroundings {
@@ -32,8 +31,7 @@ const MESH_AWAY_MS = 8000;
 
 /** The users of a world: they change Deployments as planned, one change of a name at a time, and know what was confirmed. */
 export class Users {
-  readonly counts = { acknowledged: 0, refused: 0, unknown: 0 };
-  private readonly changes = new Map<string, AcknowledgedChange>();
+  private readonly changes: AcknowledgedChanges;
   private readonly busy = new Set<string>();
   private serial = 0;
   private edits = 0;
@@ -46,11 +44,17 @@ export class Users {
   constructor(
     private readonly client: ApiClient,
     private readonly surroundings: Surroundings,
-  ) {}
+  ) {
+    this.changes = new AcknowledgedChanges(client, surroundings.namespaceOf);
+  }
+
+  get counts(): AcknowledgedChanges['counts'] {
+    return this.changes.counts;
+  }
 
   /** The last confirmed change of each name. */
   last(): Iterable<AcknowledgedChange> {
-    return this.changes.values();
+    return this.changes.last();
   }
 
   /** Never rejects. Does nothing while another change of the name is under way. */
@@ -71,17 +75,17 @@ export class Users {
   async settle(): Promise<boolean> {
     if (this.busy.size > 0) return false;
     let isSettled = true;
-    for (const [name, known] of this.changes) {
-      if (known.isUncertain) await this.lookAgain(name).catch(() => undefined);
-      const { isUncertain, wish } = this.changes.get(name)!;
+    for (const { isUncertain: wasUncertain, name } of this.changes.last()) {
+      if (wasUncertain) await this.changes.lookAgain(name);
+      const { isUncertain, wish } = this.changes.lastOf(name)!;
       if (isUncertain) isSettled = false;
       else if (wish && (wish.paused || cannotBecomeReady(imageOf(wish)) || this.isHeld(name))) {
         isSettled = false;
-        await this.patch(name, 'settle', {
+        await this.changes.patch(name, 'settle', {
           ...(shapeOf(name).holds === true && { metadata: { annotations: { [`${P}steps`]: null } } }),
           spec: { paused: false, template: templateWith(this.nextImage()) },
         });
-        if (this.changes.get(name)?.isUncertain === false) this.released.add(name);
+        if (this.changes.lastOf(name)?.isUncertain === false) this.released.add(name);
       }
     }
     return isSettled;
@@ -92,8 +96,9 @@ export class Users {
   }
 
   private async change({ act, dice: [first, second], name }: PlannedAct): Promise<void> {
-    if (this.changes.get(name)?.isUncertain) await this.lookAgain(name);
-    const known = this.changes.get(name);
+    if (this.changes.lastOf(name)?.isUncertain) await this.changes.lookAgain(name);
+    const known = this.changes.lastOf(name);
+    if (known?.isUncertain) return;
     const shape = shapeOf(name);
     const { mostReplicas } = shape;
     if (act === 'the gateway leaves') return this.surroundings.takeGateway(GATEWAY_AWAY_MS * first ** 2);
@@ -104,25 +109,22 @@ export class Users {
     switch (act) {
       case 'create or update': {
         const image = imageWith(this.nextImage(), shape, second);
-        return this.patch(name, 'update', { spec: { template: templateWith(image) } });
+        return this.changes.patch(name, 'update', { spec: { template: templateWith(image) } });
       }
       case 'scale':
-        return this.patch(name, act, { spec: { replicas: Math.floor(first * (mostReplicas + 1)) } });
+        return this.changes.patch(name, act, { spec: { replicas: Math.floor(first * (mostReplicas + 1)) } });
       case 'pause or resume':
-        return this.patch(name, act, { spec: { paused: !known.wish.paused } });
+        return this.changes.patch(name, act, { spec: { paused: !known.wish.paused } });
       case 'approve':
-        return this.patch(name, act, { metadata: { annotations: { [`${P}approve`]: 'a user' } } });
+        return this.changes.patch(name, act, { metadata: { annotations: { [`${P}approve`]: 'a user' } } });
       case 'undo':
-        return this.undo(name);
+        return this.changes.undo(name);
       case 'delete':
-        return this.send(name, act, async () => {
-          await this.client.delete(Deployment, this.refOf(name));
-          return undefined;
-        });
+        return this.changes.delete(name);
       case 'delete a pod':
       case 'fail a pod': {
         const pod = await this.aPodOf(name, first);
-        const { namespace } = this.refOf(name);
+        const { namespace } = this.changes.refOf(name);
         if (pod) this.deletedPods.add(pod.metadata.uid ?? '');
         if (pod && act === 'fail a pod') this.surroundings.failPod(pod);
         else if (pod) await this.client.delete(Pod, { namespace, name: pod.metadata.name });
@@ -133,7 +135,7 @@ export class Users {
   private create(name: string, chance: number): Promise<void> {
     const { meshed = false, minReadySeconds, mostReplicas, need, policies, strategy } = shapeOf(name);
     const replicas = 1 + Math.floor(chance * mostReplicas);
-    const of = { ...this.refOf(name), image: this.nextImage() };
+    const of = { ...this.changes.refOf(name), image: this.nextImage() };
     const object = aDeployment({ ...of, replicas, strategy, minReadySeconds });
     object.metadata.annotations = {
       ...policies,
@@ -142,7 +144,7 @@ export class Users {
     };
     const { metadata } = object.spec.template;
     if (meshed) object.spec.template.metadata = { ...metadata, labels: { ...metadata?.labels, ...MESHED } };
-    return this.send(name, 'create', () => this.client.create(Deployment, object));
+    return this.changes.create(name, object);
   }
 
   /** From then on new pods get other sidecars. */
@@ -157,28 +159,7 @@ export class Users {
     if (shapeOf(name).need !== 'route') return;
     this.edits += 1;
     const body = { spec: { hostnames: [hostOfEdit(this.edits)] } };
-    await this.client.patch(HTTPRoute, this.refOf(name), { type: 'merge', body });
-  }
-
-  private patch(name: string, operation: string, body: unknown): Promise<void> {
-    const patch = { type: 'strategic', body } as const;
-    return this.send(name, operation, () =>
-      this.client.patch<Deployment>(Deployment, this.refOf(name), patch),
-    );
-  }
-
-  /** As `kubectl rollout undo` does: the template of the revision before the newest. */
-  private async undo(name: string): Promise<void> {
-    const { items } = await this.client.list<ReplicaSet>(ReplicaSet, {
-      namespace: this.surroundings.namespaceOf(name),
-      labelSelector: `app=${name}`,
-    });
-    const template = items.toSorted((a, b) => revisionOf(b) - revisionOf(a))[1]?.spec.template;
-    if (!template) return;
-    const { 'pod-template-hash': _, ...labels } = template.metadata?.labels ?? {};
-    const value = { ...template, metadata: { ...template.metadata, labels } };
-    const patch = { type: 'json', body: [{ op: 'replace', path: '/spec/template', value }] } as const;
-    await this.send(name, 'undo', () => this.client.patch<Deployment>(Deployment, this.refOf(name), patch));
+    await this.client.patch(HTTPRoute, this.changes.refOf(name), { type: 'merge', body });
   }
 
   private async aPodOf(name: string, chance: number): Promise<Pod | undefined> {
@@ -187,46 +168,6 @@ export class Users {
       labelSelector: `app=${name}`,
     });
     return items[Math.floor(chance * items.length)];
-  }
-
-  private async send(
-    name: string,
-    operation: string,
-    request: () => Promise<Deployment | undefined>,
-  ): Promise<void> {
-    try {
-      this.acknowledge(name, operation, await request());
-      this.counts.acknowledged += 1;
-    } catch (error) {
-      const isRefused = error instanceof ApiStatusError && error.code < 500;
-      this.counts[isRefused ? 'refused' : 'unknown'] += 1;
-      const before = this.changes.get(name) ?? { name, operation, wish: undefined, isUncertain: true };
-      this.changes.set(name, { ...before, isUncertain: true });
-    }
-  }
-
-  private acknowledge(name: string, operation: string, object: Deployment | undefined): void {
-    const wish = object && {
-      paused: object.spec.paused ?? false,
-      replicas: object.spec.replicas,
-      template: object.spec.template,
-    };
-    this.changes.set(name, { name, operation, wish, isUncertain: false });
-  }
-
-  /** Finds out the outcome of a change whose answer was lost. */
-  private async lookAgain(name: string): Promise<void> {
-    try {
-      const object = await this.client.get<Deployment>(Deployment, this.refOf(name));
-      this.acknowledge(name, 'a change without an answer', object);
-    } catch (error) {
-      if (!isNotFound(error)) throw error;
-      this.acknowledge(name, 'a change without an answer', undefined);
-    }
-  }
-
-  private refOf(name: string): { readonly namespace: string; readonly name: string } {
-    return { namespace: this.surroundings.namespaceOf(name), name };
   }
 
   private nextImage(): string {
@@ -241,8 +182,4 @@ function templateWith(image: string): object {
 
 function imageOf({ template }: Wish): string {
   return template.spec?.containers[0]?.image ?? '';
-}
-
-function revisionOf({ metadata }: ReplicaSet): number {
-  return Number(metadata.annotations?.[REVISION] ?? 0);
 }

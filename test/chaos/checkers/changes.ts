@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Deployment, PodTemplateSpec } from '../../../src/machinery/kubernetes/index.js';
-import type { AcknowledgedChange } from '../load.js';
+import type { AcknowledgedChange } from '../acknowledged-changes.js';
 import type { StoreReplay } from './store-replay.js';
 import type { Violation } from './violation.js';
 
