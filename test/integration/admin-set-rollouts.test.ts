@@ -1,9 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createMetrics } from '../../src/opentelemetry/index.js';
 import { ControllerRevision } from '../../src/controllers/shared/index.js';
+import type { PlaceNode } from '../../src/controllers/set-rollouts/index.js';
+import { NODE_PLACES } from '../../src/controllers/set-rollouts/index.js';
 import { renderKeptState } from '../../src/controllers/set-rollouts/kept-state.js';
 import type { KubernetesObject } from '../../src/machinery/kubernetes/index.js';
-import { Pod } from '../../src/machinery/kubernetes/index.js';
+import { Node, Pod } from '../../src/machinery/kubernetes/index.js';
 import { DaemonLab } from '../../src/controllers/set-rollouts/daemon-lab.fixture.js';
 import { SetLab } from '../../src/controllers/set-rollouts/set-lab.fixture.js';
 import { DaemonSet, StatefulSet } from '../../src/runtime/index.js';
@@ -49,6 +51,16 @@ function aPod(name: string, revision: string): KubernetesObject {
   } as KubernetesObject;
 }
 
+/** A cluster with the objects of a lab. */
+function clusterOf(lab: DaemonLab | SetLab): FakeCluster {
+  const cluster = new FakeCluster();
+  cluster.seed(lab instanceof DaemonLab ? DaemonSet : StatefulSet, lab.set);
+  if (lab instanceof DaemonLab) for (const node of lab.nodes) cluster.seed(Node, node);
+  for (const revision of lab.revisions) cluster.seed(ControllerRevision, revision);
+  for (const pod of lab.pods) cluster.seed(Pod, pod);
+  return cluster;
+}
+
 /** An admin server of a replica that leads the rollouts of the sets of one kind. */
 async function serveSets(cluster: FakeCluster, type: typeof StatefulSet | typeof DaemonSet) {
   const informers = new FakeInformers(cluster);
@@ -59,6 +71,7 @@ async function serveSets(cluster: FakeCluster, type: typeof StatefulSet | typeof
     sets: informers.informerFor<StatefulSet | DaemonSet>(type),
     revisions: informers.informerFor<ControllerRevision>(ControllerRevision),
     pods: informers.informerFor<Pod>(Pod),
+    ...(isDaemonSet && { nodes: informers.partialInformerFor<PlaceNode>(NODE_PLACES) }),
   };
   const { status: base } = anAdminPorts();
   const own = await base.status();
@@ -178,15 +191,28 @@ it('shows that a DaemonSet whose maxUnavailable is 0 has one node at a time with
     rollingUpdate: { maxSurge: 1, maxUnavailable: 0 },
   } as const;
   const lab = await DaemonLab.rolledOut({ steps: '1; approve' }, { spec: { updateStrategy } });
-  const cluster = new FakeCluster();
-  cluster.seed(DaemonSet, lab.set);
-  for (const revision of lab.revisions) cluster.seed(ControllerRevision, revision);
-  const { ask, server } = await serveSets(cluster, DaemonSet);
+  const { ask, server } = await serveSets(clusterOf(lab), DaemonSet);
   try {
     expect(await ask('/admin/rollouts/default/db/explanation?kind=DaemonSet')).toMatchObject({
       limits: { replicas: 4, floor: 3, maxUnavailable: 1 },
     });
   } finally {
+    await server.close();
+  }
+});
+
+it('shows no pods of a DaemonSet on nodes that its controller wants none on any more', async () => {
+  const lab = await DaemonLab.rolledOut({ steps: '1; approve' });
+  lab.taint('b', 'NoSchedule');
+  await lab.rest();
+  const { ports, server } = await serveSets(clusterOf(lab), DaemonSet);
+  const reader = new FeedReader(() => [ports.clock]);
+  try {
+    await reader.open(`${server.url}/admin/events`, ADMIN_TOKEN);
+    await reader.sees(['default/db?kind=DaemonSet']);
+    expect(reader.row('default/db?kind=DaemonSet')).toMatchObject({ sets: [{ size: 3, pods: 'aaa' }] });
+  } finally {
+    reader.close();
     await server.close();
   }
 });
@@ -201,12 +227,7 @@ describe.each(['StatefulSet', 'DaemonSet'] as const)('a %s at a step that needs 
     const isDaemonSet = kind === 'DaemonSet';
     const lab = isDaemonSet ? await DaemonLab.rolledOut(policies) : await SetLab.rolledOut(policies);
     await lab.image('db:2');
-    const cluster = new FakeCluster();
-    const type = isDaemonSet ? DaemonSet : StatefulSet;
-    cluster.seed(type, lab.set);
-    for (const revision of lab.revisions) cluster.seed(ControllerRevision, revision);
-    for (const pod of lab.pods) cluster.seed(Pod, pod);
-    served = await serveSets(cluster, type);
+    served = await serveSets(clusterOf(lab), isDaemonSet ? DaemonSet : StatefulSet);
     reader = new FeedReader(() => [served.ports.clock]);
   });
   afterEach(async () => {

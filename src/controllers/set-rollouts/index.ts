@@ -4,6 +4,8 @@ export { HELD } from './decide-partition.js';
 export { isFirstSeen, readKeptState } from './kept-state.js';
 export { ownerOfField } from './partition-owner.js';
 export { asksForSetPolicies } from './asks-for-policies.js';
+export { NODE_PLACES, placeOf } from './set-nodes.js';
+export type { PlaceNode } from './set-nodes.js';
 export type { SetRolloutsOptions } from './set-rollouts.js';
 export { createDaemonSetRollouts } from './daemon-set-rollouts.js';
 export { viewDaemonSet } from './daemon-set-view.js';

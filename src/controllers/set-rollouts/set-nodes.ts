@@ -6,11 +6,17 @@ import { asksForSetPolicies } from './asks-for-policies.js';
 /** The part of a node by which it is suitable for a set: its labels and taints. Its status changes all the time. */
 export type PlaceNode = KubernetesObject & { readonly spec: { readonly taints?: Taint[] } };
 
-const PLACES = partOf(Node, 'places', ({ apiVersion, kind, metadata, spec }: Node): PlaceNode => {
+/** The part of a node that counts. */
+export function placeOf({ apiVersion, kind, metadata, spec }: SeenNode): PlaceNode {
   const { labels, name, resourceVersion, uid } = metadata;
   const taints = spec?.taints ?? [];
   return { apiVersion, kind, metadata: { name, uid, resourceVersion, labels }, spec: { taints } };
-});
+}
+
+type SeenNode = KubernetesObject & { readonly spec?: Partial<PlaceNode['spec']> };
+
+/** The part of each node that is cached. */
+export const NODE_PLACES = partOf(Node, 'places', placeOf);
 
 /** The nodes, as the caches know them. */
 export interface SetNodes {
@@ -25,7 +31,7 @@ export interface SetNodes {
 
 /** The nodes that the pods of a kind of sets are for. */
 export function setNodes(informers: Pick<InformerSource, 'partialInformerFor'>, kind: Kind): SetNodes {
-  const informer = informers.partialInformerFor<PlaceNode>(PLACES, { optional: true });
+  const informer = informers.partialInformerFor<PlaceNode>(NODE_PLACES, { optional: true });
   let isMissed = false;
   /** The first list wakes the sets once, and only if a pass had to do without it. */
   const isNews = (event: ResourceEvent<PlaceNode>): boolean => {
@@ -35,7 +41,7 @@ export function setNodes(informers: Pick<InformerSource, 'partialInformerFor'>, 
     return wakes;
   };
   const watched = watch<PlaceNode>(
-    PLACES,
+    NODE_PLACES,
     (_node, listerOf) =>
       listerOf(kind)
         .list()

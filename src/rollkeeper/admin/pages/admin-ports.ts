@@ -22,6 +22,8 @@ import {
 } from '@rollkeeper/controllers/deployment';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import { getLogLevel, setLogLevel } from '@rollkeeper/machinery/logging';
+import type { PlaceNode } from '@rollkeeper/controllers/set-rollouts';
+import { NODE_PLACES } from '@rollkeeper/controllers/set-rollouts';
 import { ControllerRevision } from '@rollkeeper/controllers/shared';
 import type { ExtendedManager } from '@rollkeeper/runtime';
 import { DaemonSet, StatefulSet } from '@rollkeeper/runtime';
@@ -127,6 +129,7 @@ function setCachesOf({ controllers, informers }: ExtendedManager): readonly SetC
   const names = new Set(controllers.map(({ controller }) => controller.name));
   const [revisions, pods] = [find<ControllerRevision>(ControllerRevision), find<Pod>(Pod)];
   const namespaces = informers.find(cacheNameOf(NAMESPACE_POLICIES)) ?? find<Namespace>(Namespace);
+  const places = informers.find(cacheNameOf(NODE_PLACES)) as Informer<PlaceNode> | undefined;
   return [StatefulSet, DaemonSet].flatMap((type) => {
     const sets = find<StatefulSet | DaemonSet>(type);
     const controller = `${type.kind.toLowerCase()}-rollout`;
@@ -139,6 +142,7 @@ function setCachesOf({ controllers, informers }: ExtendedManager): readonly SetC
         revisions,
         pods,
         ...(namespaces && { namespaces }),
+        ...(places && type === DaemonSet && { nodes: places }),
       },
     ];
   });

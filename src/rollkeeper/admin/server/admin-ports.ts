@@ -10,6 +10,7 @@ import type { Deployment, Namespace, Node, Pod, ReplicaSet } from '@rollkeeper/m
 import type { Logger } from '@rollkeeper/machinery/logging';
 import type { ShownSpan } from '@rollkeeper/opentelemetry';
 import type { ServedCertificate } from '@rollkeeper/tls';
+import type { PlaceNode } from '@rollkeeper/controllers/set-rollouts';
 import type { ControllerRevision } from '@rollkeeper/controllers/shared';
 import type { DaemonSet, SlotOwners, StatefulSet } from '@rollkeeper/runtime';
 import type { WorkQueueInspector, WorkQueueTending } from '@rollkeeper/runtime/work-queue';
@@ -91,6 +92,8 @@ export interface SetCaches {
   readonly pods: Informer<Pod>;
   /** The part of each Namespace that may be a default for its rollouts. Absent if no controller here watches namespaces. */
   readonly namespaces?: Informer;
+  /** The nodes that the pods of DaemonSets are for. Absent for StatefulSets. */
+  readonly nodes?: Informer<PlaceNode>;
 }
 
 /** Everything that the admin API shows and does on this replica. A class, so that it is its own injection token. */

@@ -66,13 +66,14 @@ export class ExplainSource {
   }
 
   /** The set as a rollout, from the caches. Undefined: there is no such set, or its rollouts are under no policy. */
-  setRollout({ kind, pods, revisions, sets }: SetCaches, key: string): SetRollout | undefined {
+  setRollout({ kind, nodes, pods, revisions, sets }: SetCaches, key: string): SetRollout | undefined {
     const set = sets.lister.get(key);
     if (!set || !asksForSetPolicies(set.metadata.annotations)) return undefined;
     const type = kind === 'DaemonSet' ? DaemonSet : StatefulSet;
     const owned = {
       revisions: ownedBy(revisions.lister, set),
       pods: ownedBy(pods.lister, set),
+      ...(nodes?.hasSynced && { nodes: nodes.lister.list() }),
     };
     return setRollout(type, { set, ...owned }, this.ports.clock.now());
   }

@@ -1,10 +1,12 @@
 import type { ApiClient } from '@rollkeeper/client/api-client';
+import { isForbidden } from '@rollkeeper/client/api-client';
 import { REVISION } from '@rollkeeper/controllers/deployment';
-import type { SetRollout } from '@rollkeeper/controllers/set-rollouts';
-import { daemonSetRollout, statefulSetRollout } from '@rollkeeper/controllers/set-rollouts';
+import type { PlaceNode, SetRollout } from '@rollkeeper/controllers/set-rollouts';
+import { daemonSetRollout, placeOf, statefulSetRollout } from '@rollkeeper/controllers/set-rollouts';
 import { ControllerRevision } from '@rollkeeper/controllers/shared';
 import type { DeepReadonly, Deployment, ObjectRef, ResourceType } from '@rollkeeper/machinery/kubernetes';
 import {
+  Node,
   Pod,
   isControlledBy,
   qualifiedResource,
@@ -19,6 +21,11 @@ type AnySet = StatefulSet | DaemonSet;
 
 const SETS: readonly ResourceType[] = [StatefulSet, DaemonSet];
 
+/** Whether a target is a DaemonSet, whose controller wants a pod on each node that suits. */
+export function isPerNode({ type }: { readonly type: ResourceType }): boolean {
+  return qualifiedResource(type) === qualifiedResource(DaemonSet);
+}
+
 /** Whether a target is a StatefulSet or a DaemonSet, which is seen as a Deployment. */
 export function isSetTarget({ type }: { readonly type: ResourceType }): boolean {
   return SETS.some((each) => qualifiedResource(each) === qualifiedResource(type));
@@ -28,16 +35,24 @@ interface SetPartsOf {
   readonly set: DeepReadonly<AnySet>;
   readonly revisions: readonly DeepReadonly<ControllerRevision>[];
   readonly pods: readonly DeepReadonly<Pod>[];
+  /**
+   * The nodes that the pods of a DaemonSet are for: pods on nodes that should have none have no part in its rollout.
+   * @default not known: all pods count, and as many as its controller has counted are wanted
+   */
+  readonly nodes?: readonly DeepReadonly<PlaceNode>[] | undefined;
 }
 
 /** The rollout of a set of this type. */
 export function setRollout(
   type: ResourceType,
-  { pods, revisions, set }: SetPartsOf,
+  { nodes, pods, revisions, set }: SetPartsOf,
   nowMs: number,
 ): SetRollout {
-  return qualifiedResource(type) === qualifiedResource(DaemonSet)
-    ? daemonSetRollout({ set: set as DeepReadonly<DaemonSet>, revisions, pods }, nowMs)
+  return isPerNode({ type })
+    ? daemonSetRollout(
+        { set: set as DeepReadonly<DaemonSet>, revisions, pods, ...(nodes && { nodes }) },
+        nowMs,
+      )
     : statefulSetRollout({ set: set as DeepReadonly<StatefulSet>, revisions, pods }, nowMs);
 }
 
@@ -51,16 +66,31 @@ export async function readSetRollout(
   const set = await client.get<AnySet>(type, ref, { signal });
   const { namespace } = set.metadata;
   const labelSelector = selectorText(set.spec.selector);
-  const [revisions, pods] = await Promise.all([
+  const [revisions, pods, nodes] = await Promise.all([
     client.list<ControllerRevision>(ControllerRevision, { namespace, signal }),
     client.list<Pod>(Pod, { namespace, labelSelector, signal }),
+    isPerNode({ type }) ? readNodes(client, signal) : undefined,
   ]);
   const parts = {
     set,
     revisions: revisions.items.filter((revision) => isControlledBy(revision, set)),
     pods: pods.items.filter((pod) => isControlledBy(pod, set)),
+    nodes,
   };
   return setRollout(type, parts, new SystemClock().now());
+}
+
+/** Many users who may read a DaemonSet may not read nodes: then they are not known. */
+async function readNodes(
+  client: ApiClient,
+  signal: AbortSignal | undefined,
+): Promise<readonly PlaceNode[] | undefined> {
+  try {
+    return (await client.list<Node>(Node, { signal })).items.map(placeOf);
+  } catch (error) {
+    if (isForbidden(error)) return undefined;
+    throw error;
+  }
 }
 
 /** The rollout of a set as the target of commands. */

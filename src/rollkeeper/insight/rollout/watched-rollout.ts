@@ -1,18 +1,20 @@
 import type { ApiClient } from '@rollkeeper/client/api-client';
-import type { Informer } from '@rollkeeper/client/informer';
+import type { Informer, SharedInformerOptions } from '@rollkeeper/client/informer';
 import { SharedInformer, controlledBy, ownedBy } from '@rollkeeper/client/informer';
 import { LinkedAbort, abortable } from '@rollkeeper/machinery/cancellation';
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
 import { TimeoutError, UnsupportedError } from '@rollkeeper/machinery/errors';
+import type { PlaceNode } from '@rollkeeper/controllers/set-rollouts';
+import { placeOf } from '@rollkeeper/controllers/set-rollouts';
 import type { Deployment, KubernetesObject, ResourceType } from '@rollkeeper/machinery/kubernetes';
-import { Namespace, Pod, ReplicaSet, keyOf, selectorText } from '@rollkeeper/machinery/kubernetes';
+import { Namespace, Node, Pod, ReplicaSet, keyOf, selectorText } from '@rollkeeper/machinery/kubernetes';
 import { silentLogger } from '@rollkeeper/machinery/logging';
 import { completed } from '@rollkeeper/controllers/deployment';
 import { ControllerRevision } from '@rollkeeper/controllers/shared';
 import type { StatefulSet } from '@rollkeeper/runtime';
 import type { ObservedRollout, RolloutSource } from './follow-rollout.js';
 import type { RolloutTarget } from './rollout-verbs.js';
-import { isSetTarget, setRollout } from './set-target.js';
+import { isPerNode, isSetTarget, setRollout } from './set-target.js';
 
 interface WatchedRolloutDependencies {
   readonly clock: Clock;
@@ -28,6 +30,8 @@ export class WatchedRollout implements RolloutSource {
   /** Its ReplicaSets, or the revisions of a set. */
   private readonly replicaSets: Informer<ReplicaSet>;
   private readonly pods: Informer<Pod>;
+  /** The nodes that the pods of a DaemonSet are for. */
+  private readonly nodes: Informer<PlaceNode> | undefined;
   private namespaceAnnotations: Readonly<Record<string, string>> | undefined;
   private hasChanged = false;
   private wake: (() => void) | undefined;
@@ -45,6 +49,7 @@ export class WatchedRollout implements RolloutSource {
       labelSelector,
     });
     this.pods = this.informer<Pod>(Pod, { labelSelector });
+    if (isPerNode(target)) this.nodes = this.informer<PlaceNode>(Node, { trim: placeOf });
   }
 
   /** Why the Deployment cannot be listed or watched at the moment. */
@@ -58,7 +63,9 @@ export class WatchedRollout implements RolloutSource {
    */
   async watching<T>(timeoutMs: number, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     const stopper = new AbortController();
-    for (const informer of [this.deployments, this.replicaSets, this.pods]) void informer.run(stopper.signal);
+    const { deployments, nodes, pods, replicaSets } = this;
+    for (const informer of [deployments, replicaSets, pods, ...(nodes ? [nodes] : [])])
+      void informer.run(stopper.signal);
     try {
       await this.settle(timeoutMs, signal);
       return await work();
@@ -84,7 +91,8 @@ export class WatchedRollout implements RolloutSource {
     const revisions = ownedBy(this.replicaSets.lister, set) as unknown as readonly ControllerRevision[];
     const pods = ownedBy(this.pods.lister, set);
     const isWhole = this.replicaSets.hasSynced && this.pods.hasSynced;
-    const rollout = setRollout(this.target.type, { set, revisions, pods }, this.deps.clock.now());
+    const nodes = this.nodes?.hasSynced ? this.nodes.lister.list() : undefined;
+    const rollout = setRollout(this.target.type, { set, revisions, pods, nodes }, this.deps.clock.now());
     return { ...rollout, namespaceAnnotations: this.namespaceAnnotations, isWhole };
   }
 
@@ -113,7 +121,8 @@ export class WatchedRollout implements RolloutSource {
       if (!this.deployments.hasSynced)
         throw new UnsupportedError(`its Deployment cannot be watched: ${this.trouble ?? 'no list came'}`);
       // Their absence costs the cause alone.
-      await Promise.all([this.replicaSets.waitUntilSettled(either), this.pods.waitUntilSettled(either)]);
+      const others = [this.replicaSets, this.pods, ...(this.nodes ? [this.nodes] : [])];
+      await Promise.all(others.map((informer) => informer.waitUntilSettled(either)));
     } catch (error) {
       if (error === late && this.trouble !== undefined)
         throw new TimeoutError(`${late.message}: ${this.trouble}`, { cause: error });
@@ -126,7 +135,7 @@ export class WatchedRollout implements RolloutSource {
 
   private informer<T extends KubernetesObject>(
     type: ResourceType,
-    selection: { readonly fieldSelector?: string; readonly labelSelector?: string },
+    selection: Pick<SharedInformerOptions<T>, 'fieldSelector' | 'labelSelector' | 'trim'>,
   ): Informer<T> {
     const { client, deployment } = this.target;
     const { clock, random } = this.deps;
