@@ -25,6 +25,7 @@ import { PodLogController } from './pod-log.controller.js';
 import { MetricsSource } from './metrics-source.js';
 import { OidcSignInController } from './oidc-sign-in.controller.js';
 import { OtherReplicas } from './other-replicas.js';
+import { RolloutRequestsController } from './rollout-requests.controller.js';
 import { RolloutsController } from './rollouts.controller.js';
 import { ProblemsController } from './problems.controller.js';
 import { QueuesController } from './queues.controller.js';
@@ -70,6 +71,7 @@ function fromOptions<Key extends keyof AdminModuleOptions>(provide: InjectionTok
     QueuesController,
     ExplainController,
     RolloutsController,
+    RolloutRequestsController,
     ProblemsController,
     SignInController,
     OidcSignInController,
