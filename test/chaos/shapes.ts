@@ -37,6 +37,9 @@ function twoWhole(): Shape['strategy'] {
   return { type: 'RollingUpdate', rollingUpdate: { maxSurge: '100%', maxUnavailable: 0 } };
 }
 
+/** Longer than a fault moves the clock of a replica forward, so nothing that waits so long ends in a run. */
+const LONGEST = '24h';
+
 /** Counts only pods with the same label `app`, which names the Deployment. */
 const OWN_PODS = { matchLabelKeys: ['app'], labelSelector: {} };
 /** No two pods of a Deployment on one node: of its largest size no pod more fits on the three nodes. */
@@ -119,7 +122,7 @@ export const SHAPES: readonly Shape[] = [
   },
   {
     ...{ strategy: rolling(1, 1), mostReplicas: 4, minReadySeconds: 0, rejected: 0.4 },
-    policies: { 'failed-pods': 'keep 1, 1h', 'progress-after': '1s' },
+    policies: { 'failed-pods': `keep 1, ${LONGEST}`, 'progress-after': '1s' },
   },
   {
     ...{ strategy: rolling(1, 0), mostReplicas: 3, minReadySeconds: 0, placement: { affinity: APART } },
@@ -131,7 +134,7 @@ export const SHAPES: readonly Shape[] = [
   },
   {
     ...{ strategy: rolling(1, 0), mostReplicas: 3, minReadySeconds: 0, need: 'service' },
-    policies: { 'keep-old': `until "annotation ${SESSIONS} == 0", at most 1h, at most 2` },
+    policies: { 'keep-old': `until "annotation ${SESSIONS} == 0", at most ${LONGEST}, at most 2` },
   },
   {
     ...{ strategy: rolling(0, 2), mostReplicas: 6, minReadySeconds: 0, need: 'budget', meshed: true },
@@ -140,7 +143,7 @@ export const SHAPES: readonly Shape[] = [
   {
     ...{ strategy: undefined, mostReplicas: 4, minReadySeconds: 0, need: 'service', meshed: true },
     policies: {
-      'keep-old': `until "annotation ${SESSIONS} == 0", at most 1h, at most 3`,
+      'keep-old': `until "annotation ${SESSIONS} == 0", at most ${LONGEST}, at most 3`,
       'restart-on': 'admission',
     },
   },

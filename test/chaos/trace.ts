@@ -58,6 +58,7 @@ function detailsOf(kind: HistoryEvent['kind'], object: HistoryEvent['object']): 
     const pod = object as Pod;
     return `${pod.status?.phase ?? ''} ${isReadyPod(pod) ? 'ready' : 'not ready'}`;
   }
+  if (kind !== 'Deployment' && kind !== 'ReplicaSet') return '';
   const { spec, status } = object as Deployment | ReplicaSet;
   const { availableReplicas, readyReplicas, replicas } = status ?? {};
   const strategy = 'strategy' in spec ? JSON.stringify(spec.strategy?.rollingUpdate) : '';

@@ -1,12 +1,15 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { AddressInfo, Socket } from 'node:net';
 import { connect, createServer } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { freePort } from '../../src/machinery/listening.js';
+import { waitFor } from '../../src/testing/wait-for.js';
 import { createRedisConnection } from '../../src/redis/connection/index.js';
 
 /** Between a client and the server; `withholds` is asked about each piece that the client sends. */
-async function aProxy(withholds: (piece: string) => boolean) {
+async function aProxy(withholds: (piece: string) => boolean, at = 0) {
   const { hostname, port } = new URL(inject('redisUrl'));
   const sockets: Socket[] = [];
   const server = createServer((client) => {
@@ -16,7 +19,7 @@ async function aProxy(withholds: (piece: string) => boolean) {
     upstream.pipe(client);
     client.on('data', (piece) => void (withholds(piece.toString()) || upstream.write(piece)));
   });
-  server.listen(0, '127.0.0.1');
+  server.listen(at, '127.0.0.1');
   await once(server, 'listening');
   const cut = (): void => sockets.forEach((socket) => socket.destroy());
   return {
@@ -85,6 +88,29 @@ describe('a connection to Redis', () => {
       connection.disconnect();
       await expect(waiting).rejects.toThrow();
       expect(connection.status).toBe('end');
+    },
+  );
+
+  it.each([
+    ['alone', false],
+    ['of a pipeline', true],
+  ])(
+    'never sends a command %s that has timed out before there was a connection',
+    async (_, autoPipelining) => {
+      const port = await freePort();
+      const url = `redis://127.0.0.1:${port}`;
+      const key = `test-${randomUUID()}`;
+      const options = { url, connectionName: 'test', commandTimeoutMs: 50, autoPipelining };
+      const connection = createRedisConnection(options);
+      const outcomes = await Promise.allSettled([connection.set(key, '1'), connection.incr(key)]);
+      expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+      const proxy = await aProxy(() => false, port);
+      const direct = createRedisConnection({ url: inject('redisUrl'), connectionName: 'test' });
+      // It follows the others on the same connection.
+      await waitFor(() => connection.ping().catch(() => undefined));
+      expect(await direct.get(key)).toBeNull();
+      for (const each of [connection, direct]) each.disconnect();
+      await proxy.stop();
     },
   );
 });

@@ -203,6 +203,7 @@ class ClosableRedis extends Redis {
 
   override sendCommand(...args: Parameters<Redis['sendCommand']>): unknown {
     const command: Command = args[0];
+    if (isOver(command, args[1])) return command.promise;
     if (RESUBSCRIPTION.includes(command.name)) command.promise.catch(() => undefined);
     return super.sendCommand(...args);
   }
@@ -228,6 +229,23 @@ function endAtOnceBetweenAttempts(client: { status: string }): void {
   if (client.status === 'reconnecting') client.status = 'wait';
 }
 
+/** The same as {@link isOver} for a node of a Cluster, which holds commands of its own until it is connected. */
+function sendNothingThatIsOver(node: Redis): void {
+  const send = node.sendCommand.bind(node);
+  node.sendCommand = (...args) => (isOver(args[0], args[1]) ? args[0].promise : send(...args));
+}
+
+/**
+ * Whether the caller of a command has its outcome. ioredis 6.0.0 keeps a command that has timed out while there was no connection,
+ * and would send it with the next one: it would be executed after its caller has learned that it failed.
+ */
+function isOver(command: Command, stream?: Parameters<Redis['sendCommand']>[1]): boolean {
+  if (!command.isSettled) return false;
+  // A pipeline is written once each of its commands has given its part.
+  if (stream && 'isPipeline' in stream) stream.write('');
+  return true;
+}
+
 /** A Cluster client whose commands reject if not answered in time, also while the slots are unknown. */
 class BoundedRedisCluster extends Cluster {
   constructor(
@@ -237,6 +255,7 @@ class BoundedRedisCluster extends Cluster {
     private readonly commandTimeoutMs: number | undefined,
   ) {
     super(startupNodes, options);
+    this.on('+node', sendNothingThatIsOver);
   }
 
   override disconnect(reconnect = false): void {
@@ -246,6 +265,7 @@ class BoundedRedisCluster extends Cluster {
 
   override sendCommand(...args: Parameters<Cluster['sendCommand']>): unknown {
     const command: Command = args[0];
+    if (isOver(command, args[1])) return command.promise;
     if (this.commandTimeoutMs !== undefined) command.setTimeout(this.commandTimeoutMs);
     return super.sendCommand(...args);
   }

@@ -25,7 +25,7 @@ interface Standing {
  * - none takes ready pods away below the floor, nor, where fewer were known to be available, below these.
  *
  * The limits are those of any spec that the controller may not have seen a successor of: from the generation that its last status
- * answers to. Known to be available is the least that the status of the ReplicaSets has said for a while, since a cache may lag.
+ * answers to. Those right before the write count as well: the write that ends a rollout also takes the note of a held size away. Known to be available is the least that the status of the ReplicaSets has said for a while, since a cache may lag.
  * A ready pod that a user has deleted counts until the status of its ReplicaSet says so.
  */
 export class DecisionJudge {
@@ -41,17 +41,18 @@ export class DecisionJudge {
 
   problemsOf(event: HistoryEvent, deployment: Deployment): string[] {
     const owned = this.replay.replicaSetsOf(deployment.metadata.uid ?? '');
-    this.noteLimits(deployment, owned);
     const { before } = this;
+    const earlier = [...this.limits.values()];
+    this.noteLimits(deployment, owned);
     const after = this.standingOf(owned);
-    const problems = before && event.kind === 'ReplicaSet' ? this.judge(before, after) : [];
+    const limits = [...earlier, ...this.limits.values()];
+    const problems = before && event.kind === 'ReplicaSet' ? this.judge(before, after, limits) : [];
     this.before = after;
     this.noteKnown(owned, event.seenAtMs);
     return problems;
   }
 
-  private judge(before: Standing, after: Standing): string[] {
-    const limits = [...this.limits.values()];
+  private judge(before: Standing, after: Standing, limits: readonly RolloutLimits[]): string[] {
     const ceiling = Math.max(...limits.map((each) => each.ceiling));
     const known = Math.min(...this.known.map(({ count }) => count));
     const floor = Math.min(known, ...limits.map((each) => each.floor));

@@ -15,6 +15,7 @@ import { StoreReplay } from '../../chaos/checkers/store-replay.js';
 import type { HistoryEvent } from '../../chaos/history.js';
 import type { KubernetesObject } from '../../../src/machinery/kubernetes/index.js';
 
+const P = 'rollkeeper.dev/';
 const ownedBy = (uid: string) => [{ apiVersion: 'v1', kind: 'x', name: uid, uid, controller: true }];
 const begin = (t: number, p: number, n: number): JournalLine => ({
   e: 'begin',
@@ -208,6 +209,31 @@ describe('the checkers of a chaos run', () => {
     expect(check(replicaSet('old', 1, 2, 2)), 'the status still says that it is there').toBe(0);
     expect(check(replicaSet('new', 1, 0, 0)), 'now it does not').toBe(0);
     expect(check(replicaSet('old', 0, 1, 1)), 'and no further pod may go').toBe(1);
+  });
+
+  it('(c) let the write that ends a rollout take the note of a held size away and fill that size, and no later one', () => {
+    const replay = new StoreReplay();
+    const checker = new LimitsChecker(replay);
+    const check = (event: HistoryEvent): number => {
+      replay.apply(event);
+      return checker.check(event).length;
+    };
+    const annotations = (held?: string) => (held === undefined ? {} : { [`${P}size-at-start`]: held });
+    const sized = (uid: string, replicas: number, held?: string) =>
+      change('ReplicaSet', uid, {
+        metadata: { ownerReferences: ownedBy('web'), annotations: annotations(held) },
+        spec: { replicas },
+        status: { replicas, availableReplicas: replicas, observedGeneration: 1 },
+      });
+    const web = change('Deployment', 'web', {
+      metadata: { annotations: { [`${P}autoscaling`]: 'floor' } },
+      spec: { replicas: 2, strategy: { rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } } },
+      status: { observedGeneration: 1 },
+    });
+    expect([web, sized('old', 1), sized('new', 3, '4')].map(check)).toEqual([0, 0, 0]);
+    expect(check(sized('old', 0))).toBe(0);
+    expect(check(sized('new', 4)), 'the size was 4').toBe(0);
+    expect(check(sized('new', 5)), 'and is 2').toBe(1);
   });
 
   it('(d) see a pod too many, but not the rest of a batch that was decided before it was scaled down', () => {
