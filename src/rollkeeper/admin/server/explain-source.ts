@@ -48,7 +48,7 @@ export class ExplainSource {
       this.queueKnowledge(snapshot, controller, key),
       this.replicaSetQueues(snapshot, observed.replicaSets),
     ]);
-    const retry = queue?.retry && { ...queue.retry, error: decisions[0]?.error };
+    const retry = queue?.retry && { ...queue.retry, error: lastReason(decisions) };
     return explainDeployment({
       ...observed,
       replicaSetQueues,
@@ -96,7 +96,7 @@ export class ExplainSource {
     const queue = await this.queueKnowledge(snapshot, controller, key);
     return explainDeployment({
       ...this.observedSet(caches, rollout),
-      queue: queue && { ...queue, retry: queue.retry && { ...queue.retry, error: decisions[0]?.error } },
+      queue: queue && { ...queue, retry: queue.retry && { ...queue.retry, error: lastReason(decisions) } },
       control: controlOf(snapshot, controller, apiProblem),
       decisions,
     });
@@ -207,6 +207,11 @@ function controlOf(
     controllers.some(({ consuming, name }) => name === controller && consuming),
   );
   return { controllerRuns, leader, store, ...(apiProblem !== undefined && { apiProblem }) };
+}
+
+/** Why the last sync is retried. */
+function lastReason([last]: readonly LoggedDecision[]): string | undefined {
+  return last?.error ?? last?.setback;
 }
 
 /** `maxUnavailable` of the set's strategy, as its controller follows it: 1 by default and at least, and a percentage is rounded up. */

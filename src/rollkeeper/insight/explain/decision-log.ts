@@ -12,6 +12,8 @@ export interface LoggedDecision {
   readonly actions: readonly string[];
   /** The error of the sync, if it failed. */
   readonly error?: string;
+  /** Why the sync was retried although it did not fail, one sentence. Then `error` is absent. */
+  readonly setback?: string;
   readonly traceId?: string;
 }
 
@@ -34,7 +36,7 @@ export class DecisionLog {
     this.keys = keys;
   }
 
-  /** A repeated failure is one entry: the newest. */
+  /** A repeated failure or setback is one entry: the newest. */
   add(decision: LoggedDecision): void {
     const id = idOf(decision.controller, decision.key);
     const list = this.byKey.get(id) ?? [];
@@ -84,8 +86,9 @@ export function isAbout(decision: Pick<LoggedDecision, 'uid'>, uid: string): boo
 
 function repeats(before: LoggedDecision, now: LoggedDecision): boolean {
   return (
-    now.error !== undefined &&
+    (now.error ?? now.setback) !== undefined &&
     before.error === now.error &&
+    before.setback === now.setback &&
     before.uid === now.uid &&
     before.actions.join('\n') === now.actions.join('\n')
   );

@@ -70,6 +70,17 @@ describe('why a rollout is where it is', () => {
     expect(renderExplanation(explanation)).toContain('revision 3546343826724305833');
   });
 
+  it('says of a write that met a newer object that it was tried again, and not that it failed', () => {
+    const of = { controller: 'deployment', key: 'default/web', replica: 'r0', actions: ['scaled up'] };
+    const decisions = [
+      { ...of, atMs: 2000, setback: 'another write came first; tried again' },
+      { ...of, atMs: 1000, error: 'quota' },
+    ];
+    const text = renderExplanation(explainDeployment({ ...stuckOn({ phase: 'Pending' }), decisions }));
+    expect(text).toContain('r0: scaled up; another write came first; tried again');
+    expect(text).toContain('r0: scaled up; failed: quota');
+  });
+
   it('says when the deadline passes', () => {
     const explanation = explainDeployment(stuckOn({ phase: 'Pending' }));
     expect(explanation.deadline).toEqual({ seconds: 600, exceeded: false, remainingSeconds: 500 });

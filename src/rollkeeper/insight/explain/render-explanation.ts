@@ -60,9 +60,14 @@ function decisionLine({
   atMs,
   error,
   replica,
+  setback,
   traceId,
 }: Explanation['lastDecisions'][number]): string {
-  const what = [...actions, ...(error === undefined ? [] : [`failed: ${error}`])].join('; ');
+  const end = [
+    ...(error === undefined ? [] : [`failed: ${error}`]),
+    ...(setback === undefined ? [] : [setback]),
+  ];
+  const what = [...actions, ...end].join('; ');
   return `- ${toRfc3339(atMs)} ${replica}: ${what}${traceId ? ` (trace ${traceId})` : ''}`;
 }
 

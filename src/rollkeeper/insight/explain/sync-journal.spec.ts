@@ -1,7 +1,8 @@
 import { trace } from '@opentelemetry/api';
 import { describe, expect, it } from 'vitest';
+import { ApiStatusError } from '../../../client/api-client/index.js';
 import { FakeClock } from '../../../machinery/clock/index.js';
-import { ShutdownError } from '../../../machinery/errors/index.js';
+import { KeyLockHeldError, ShutdownError } from '../../../machinery/errors/index.js';
 import type { KubernetesObject } from '../../../machinery/kubernetes/index.js';
 import { silentLogger } from '../../../machinery/logging/index.js';
 import { MemoryActorRuntime } from '../../../testing/memory-actor-runtime.js';
@@ -137,6 +138,42 @@ describe('the journal of syncs', () => {
     });
     expect(noted).toMatchObject([{ error: 'refused', actions: ['rolling-update: web-new: 1 -> 2'] }]);
     expect(running.list()).toEqual([]);
+    stop();
+  });
+
+  it.each([
+    {
+      name: 'a write that met a newer object as one that is tried again, and not as a failure',
+      error: new ApiStatusError({ code: 409, reason: 'Conflict', message: 'the object has been modified' }),
+      noted: { setback: 'another write came first; tried again' },
+    },
+    {
+      name: 'a sync that is put off with its reason, and not as a failure',
+      error: new KeyLockHeldError('another replica works on it'),
+      noted: { setback: 'put off, and tried again: another replica works on it' },
+    },
+    {
+      name: 'as a failure that another manager owns a field, which the next attempt meets as well',
+      error: new ApiStatusError({
+        ...{ code: 409, reason: 'Conflict', message: 'conflict with "helm"' },
+        details: { causes: [{ reason: 'FieldManagerConflict', message: 'conflict with "helm"' }] },
+      }),
+      noted: { error: 'conflict with "helm"' },
+    },
+    {
+      name: 'as a failure that an object of the name exists',
+      error: new ApiStatusError({ code: 409, reason: 'AlreadyExists', message: 'web-new exists' }),
+      noted: { error: 'web-new exists' },
+    },
+  ])('notes $name', async ({ error, noted: told }) => {
+    let syncs = 0;
+    const { noted, stop } = await journaled(async (_request, _access, decide) => {
+      if (++syncs > 1) return {};
+      decideAll(decide, [GROWTH]);
+      throw error;
+    });
+    const [{ atMs: _at, controller: _of, key: _key, replica: _by, ...rest } = {}] = noted;
+    expect(rest).toEqual({ actions: ['rolling-update: web-new: 1 -> 2'], ...told });
     stop();
   });
 

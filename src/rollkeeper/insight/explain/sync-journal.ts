@@ -1,8 +1,10 @@
 import { trace } from '@opentelemetry/api';
+import { apiStatusOf, isConflict } from '@rollkeeper/client/api-client';
 import type { Clock } from '@rollkeeper/machinery/clock';
 import { errorMessage, isCancellation } from '@rollkeeper/machinery/errors';
 import type { BegunSync, Decision, SyncFollower, SyncObserver } from '@rollkeeper/runtime';
-import type { DecisionLog } from './decision-log.js';
+import { decideOutcome } from '@rollkeeper/runtime/controller';
+import type { DecisionLog, LoggedDecision } from './decision-log.js';
 import type { RunningSyncs } from './running-syncs.js';
 
 export interface SyncJournalOptions {
@@ -54,7 +56,7 @@ export class SyncJournal implements SyncObserver {
       ...(uid === undefined ? {} : { uid }),
       replica,
       actions,
-      ...(error === undefined ? {} : { error: errorMessage(error) }),
+      ...(error === undefined ? {} : toldOf(error)),
       ...(traceId === undefined ? {} : { traceId }),
     });
   }
@@ -66,6 +68,23 @@ interface Noted {
   readonly uid: string | undefined;
   readonly actions: readonly string[];
   readonly error?: unknown;
+}
+
+/** A sync that meets a conflict is tried at once, and one that is put off comes back by itself: neither has failed. */
+function toldOf(error: unknown): Pick<LoggedDecision, 'error' | 'setback'> {
+  if (isLostRace(error)) return { setback: 'another write came first; tried again' };
+  const outcome = decideOutcome({ ended: 'failed', error });
+  return outcome.action === 'come-back'
+    ? { setback: `put off, and tried again: ${outcome.why}` }
+    : { error: errorMessage(error) };
+}
+
+/** Whether a write met a newer object. A field that another manager owns is no race: the next attempt meets the same. */
+function isLostRace(error: unknown): boolean {
+  const { details } = apiStatusOf(error) ?? {};
+  return (
+    isConflict(error) && !(details?.causes ?? []).some(({ reason }) => reason === 'FieldManagerConflict')
+  );
 }
 
 function sentenceOf({ branch, summary }: Decision): string {

@@ -199,14 +199,15 @@ function decisions(list, nowMs, actions) {
         ? html`<p class="quiet">None since the replicas started.</p>`
         : html`<ol class="timeline">
             ${list.map(
-              ({ actions: done, atMs, error, replica, traceId }) =>
-                html`<li class=${error ? 'failed' : ''}>
+              ({ actions: done, atMs, error, replica, setback, traceId }) =>
+                html`<li class=${error ? 'failed' : setback ? 'setback' : ''}>
                   <p class="when">
                     <time title=${new Date(atMs).toISOString()}>${clockTime(atMs)}</time> ·
                     ${ago(atMs, nowMs)} ago · ${replica}
                   </p>
                   ${done.map((action) => html`<p>${action}</p>`)}
                   ${error ? html`<p class="error">${error}</p>` : nothing}
+                  ${setback ? html`<p class="quiet">${setback}</p>` : nothing}
                   ${
                     traceId
                       ? html`<button class="plain trace" @click=${() => actions.showTrace(traceId)}>
