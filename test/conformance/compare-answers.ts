@@ -13,7 +13,7 @@ export interface GenuineAnswer {
   readonly message?: string;
   readonly causes?: readonly { readonly field?: string }[];
   readonly warnings?: readonly string[];
-  /** Normalised: what differs from server to server is left out, or a word in its place. */
+  /** It is normalised: a value that differs from server to server is left out, or a word replaces it. */
   readonly object?: JsonObject;
 }
 

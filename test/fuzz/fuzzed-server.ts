@@ -42,7 +42,7 @@ export interface FuzzedServerOptions {
   readonly execArgv?: readonly string[];
 }
 
-/** Only what will never come takes so long, on any machine. */
+/** Only an answer that never comes exceeds these times, even on a slow machine. */
 const READY_TIMEOUT_MS = 180_000;
 export const ANSWER_TIMEOUT_MS = 300_000;
 /** A connection may close just when it is used again; one that closes each time is an answer. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Finding } from './fuzz-run.js';
 
-/** With the requests, so that each can be sent again. Answers the file's path. */
+/** Writes the findings with their requests, so that each can be sent again. Returns the path of the file. */
 export function writeFindings(seed: number, findings: readonly Finding[]): string {
   const file = join(mkdtempSync(join(tmpdir(), 'rollkeeper-fuzz-findings-')), 'findings.json');
   const plain = findings.map(({ request, ...rest }) => ({

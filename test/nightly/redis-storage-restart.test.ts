@@ -39,7 +39,7 @@ class DurableRedis {
     cpSync(this.dir, dir, { recursive: true });
   }
 
-  /** Only while it does not run. */
+  /** Call it only while the server does not run. */
   putBack(dir: string): void {
     rmSync(this.dir, { recursive: true, force: true });
     cpSync(dir, this.dir, { recursive: true });

@@ -43,8 +43,8 @@ export interface PlannedAct {
 export type Way = 'store' | 'leases' | 'redis';
 
 /**
- * The Deployments of a world, and what is beside them: without policies, under some, under those about requests and experiments, or under
- * those about how long pods live: old ones that have sessions, and ones with the sidecars of an earlier mesh.
+ * The Deployments of a world, and the objects beside them: without policies, under some, under the policies of requests and experiments, or
+ * under the policies of how long pods live, namely old pods that have sessions, and pods with the sidecars of an earlier mesh.
  */
 export const WORLD_NAMES = {
   plain: PLAIN_NAMES,

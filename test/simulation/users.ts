@@ -147,7 +147,7 @@ export class Users {
     return this.changes.create(name, object);
   }
 
-  /** From then on new pods get other sidecars. */
+  /** After this, new pods get other sidecars. */
   private async upgradeMesh(what: number, more: number): Promise<void> {
     this.mesh = nextMesh(this.mesh, what, more);
     const patch = { type: 'json', body: meshPatch(this.mesh, MESH_ORIGIN) } as const;

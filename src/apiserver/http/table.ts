@@ -144,7 +144,7 @@ function shownObject(
   return { kind: 'PartialObjectMetadata', apiVersion, metadata: object.metadata };
 }
 
-/** Only the name is known of a stored object whose fields have other types than the columns need. */
+/** Shows the name alone of a stored object whose fields have other types than the columns need. */
 function cellsOf(object: UnstructuredObject, kind: ShownKind, nowMs: number): TableCell[] {
   try {
     return kind.toRow(object, nowMs);

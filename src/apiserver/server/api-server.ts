@@ -265,7 +265,7 @@ export class ApiServer {
     }
   }
 
-  /** So that a client that heeds it does not send its next request when the connection has just ended. */
+  /** Announces the timeout, so that a client that heeds it sends no request on a connection that has just ended. */
   private announceShortLife(response: ServerResponse): void {
     if (!response.shouldKeepAlive) return;
     response.setHeader('Connection', 'keep-alive');
@@ -390,7 +390,7 @@ export class ApiServer {
     try {
       if (!response.headersSent && !response.destroyed) return sendError(response, internalError(SEE_LOG));
     } catch {
-      // Not even that can be written.
+      // The connection may fail even for the error. It is closed below.
     }
     response.destroy();
   }

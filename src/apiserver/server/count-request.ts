@@ -51,7 +51,7 @@ function isLongRunning({ verb, subresource }: ServedRequest, request: ApiRequest
   return verb === 'WATCH' || (subresource === 'log' && request.flag('follow'));
 }
 
-/** Only what the server has can be a label: a client must not be able to make new ones. */
+/** Labels have only names that the server knows, so that no client can create new series. */
 function describeRequest(request: ApiRequest, kinds: KindRegistry): ServedRequest {
   const method = METHODS.has(request.method) ? request.method : 'other';
   const nothing = { verb: method, group: '', version: '', resource: '', subresource: '', scope: '' } as const;

@@ -40,7 +40,7 @@ export class RedisLogReader {
   private mustVerify = true;
   private readonly size = new BatchSize(BATCH, BATCH_LENGTH);
   private readonly logLength: LogLength;
-  /** Only this process has written since the last step: the log has nothing that the ring lacks. */
+  /** True if only this process has written since the last step, so that the log has nothing that the ring lacks. */
   private isToldAll = false;
   /** Up to where the log has to be forgotten, at the next step. */
   private trimUpTo: Revision | undefined;

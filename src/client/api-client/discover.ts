@@ -134,7 +134,7 @@ function fromAggregated(
   groupVersion: GroupVersion,
   { resource, responseKind, scope, shortNames, singularResource, verbs = [] }: AggregatedResource,
 ): DiscoveredResource[] {
-  // Only a parent of subresources, not a resource itself.
+  // A resource without a kind is only a parent of subresources.
   if (!responseKind?.kind) return [];
   const names = { resource, singular: singularResource, shortNames };
   return [{ ...groupVersion, ...names, kind: responseKind.kind, namespaced: scope === 'Namespaced', verbs }];

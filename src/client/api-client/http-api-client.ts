@@ -297,7 +297,7 @@ class UndiciApiClient implements HttpApiClient {
     const { userAgent } = this;
     const ready = await this.sender.send({ method: 'GET', path: '/readyz', userAgent, signal });
     if (ready.status === 200) return;
-    // Not ready, not found or forbidden: check that the server is a Kubernetes API at all.
+    // The server may be starting, lack the page, or forbid it. Its version shows whether it is a Kubernetes API at all.
     const version = await this.sender.send({ method: 'GET', path: '/version', userAgent, signal });
     if (version.status !== 200) throw statusErrorOf(version);
   }
@@ -306,7 +306,7 @@ class UndiciApiClient implements HttpApiClient {
     if (this.isVerifyingNames !== undefined) return this.isVerifyingNames;
     const { userAgent } = this;
     const answer = await this.sender.send({ method: 'GET', path: '/version', userAgent, signal });
-    // Not for ever: a server that starts or is overloaded says so later.
+    // This answer is not kept: a server that starts or is overloaded may give another one later.
     if (answer.status !== 200) return false;
     this.isVerifyingNames = parseAnswer<{ compiler?: unknown }>(answer).compiler === NAMES_VERIFIED;
     return this.isVerifyingNames;

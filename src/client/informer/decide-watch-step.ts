@@ -64,7 +64,7 @@ const SHORT_WATCH_MS = 1_000;
 export function decideWatchStep(state: ReflectorState, outcome: StepOutcome): WatchStep {
   switch (outcome.type) {
     case 'listed':
-      // Not proof of health: otherwise a working list and a failing watch would alternate without a pause.
+      // A list alone is no proof of health: a working list and a failing watch would alternate without a pause.
       return { next: watchFrom(outcome.resourceVersion), wait: 'none', healthy: false };
     case 'list-failed':
       return afterFailedList(state, outcome);

@@ -15,7 +15,7 @@ export const tokenCleanerController = clusterController<Secret>({
     const leftMs = expiryOf(secret) - clock.now();
     if (leftMs === Infinity) return {};
     if (leftMs > 0) return { requeueAfterMs: Math.min(leftMs, LONGEST_MS) };
-    // With the version: its time may have been put off since.
+    // The deletion names the version, because the expiration may have been extended since.
     const { resourceVersion, uid } = secret.metadata;
     await unlessGone(client.delete(Secret, { namespace, name }, { preconditions: { uid, resourceVersion } }));
     return {};

@@ -157,7 +157,7 @@ function available({ status }: DeepReadonly<ReplicaSet>): number {
 
 const ASKED_METADATA = ['deletionTimestamp', 'generation', 'labels', 'ownerReferences'] as const;
 
-/** Only the spec has changed, such as its size, and the status does not reflect it yet: the status will wake us. */
+/** Whether only the spec has changed, such as its size. The change of the status that follows will wake the Deployment. */
 function hasOnlyBeenAsked(old: DeepReadonly<ReplicaSet>, replicaSet: DeepReadonly<ReplicaSet>): boolean {
   return (
     semanticEqual(old.status, replicaSet.status) && controllerOf(old)?.uid === controllerOf(replicaSet)?.uid

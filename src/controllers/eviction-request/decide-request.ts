@@ -163,8 +163,8 @@ function newEviction(
 }
 
 /**
- * `pod-1-web`, or the next number that is free. The name of a pod may leave no room for the number. Then its end is cut off, and pods
- * whose names begin alike share their numbers: the name only informs, and `spec.target` says which pod it is.
+ * Returns `pod-1-web`, or the name with the next free number. A long name of a pod is cut off at its end to leave room. Pods whose names
+ * begin alike then share their numbers, which is harmless: `spec.target` says which pod it is, and the name only informs.
  */
 function freeName(podName: string, isTaken: Seen['isTaken']): string {
   for (let number = 1; ; number++) {

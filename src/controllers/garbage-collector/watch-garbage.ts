@@ -28,8 +28,8 @@ export function watchGarbage(
   options: CompiledGarbageCollectorOptions,
   enqueue: Enqueue,
 ): () => void {
-  // Objects that are cached when the watch begins have been listed with their owners: a missing owner will not appear in a moment. Lists
-  // that are in progress then, or begin later, of a new type or shard, are answered one after another.
+  // If all lists are complete when the watch begins, an owner that the cache lacks does not exist. A list that is still in progress, or
+  // begins later for a new type or shard, may show an object a moment before its owner.
   let isListed = !monitors.isFilling;
   const unsubscribe = graph.onEvent((type, event) => {
     const initial = event.type === 'added' && event.initial;

@@ -39,7 +39,7 @@ export function decideStatus({ counted, end, left, nowMs, view }: Observed): Sta
   if (!isSuspended(job)) startTime ??= toRfc3339(nowMs);
   if (end) {
     conditions.set(end.type, 'True', end.reason, end.message);
-    // Only when every pod is counted and has ended, so that the condition is reliable.
+    // The condition follows only when every pod is counted and has ended. Clients can then rely on it.
     if (counted.isComplete && left.active + left.terminating === 0) {
       const isSuccess = end.type === 'SuccessCriteriaMet';
       conditions.set(isSuccess ? 'Complete' : 'Failed', 'True', end.reason, end.message);

@@ -110,7 +110,7 @@ function annotationsOf(
   return {
     ...others,
     [REVISION]: number,
-    // So that no size is ever taken for a change of `replicas`.
+    // With these two no size is ever mistaken for a change of `replicas`.
     [DESIRED_REPLICAS]: String(replicas),
     [MAX_REPLICAS]: String(replicas + 1),
   };

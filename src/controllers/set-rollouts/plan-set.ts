@@ -85,7 +85,7 @@ function planToHold(
   };
 }
 
-/** Nothing is moved before there is a note of the value that it had: a process that dies in between would leave it moved for ever. */
+/** The first move follows the note of the value before it: a process that died in between would leave the strategy moved forever. */
 function onceNoted(strategy: StrategyChange, { metadata }: ReadableSet): StrategyChange {
   const isNoted = readKeptState(metadata).original !== undefined;
   return { ...strategy, isFirst: strategy.isFirst && isNoted };
@@ -99,7 +99,7 @@ function planToLeave(seen: LeftSet): Decided<PlannedSet> {
   const plan: SetPlan = {
     ...{ kind: of.kind, set, revisionChanges: [], setChanges },
     ...{ notes: [], replace: [] },
-    // First of all: without the note it would not be known that there is something to give back.
+    // The strategy is written first of all: without the note no later pass would know that there is something to give back.
     ...(strategy && { strategy: { ...strategy, isFirst: true } }),
   };
   const summary = strategy

@@ -219,7 +219,7 @@ function isRunningAndReady(pod: ReadablePod): boolean {
   return pod.status?.phase === 'Running' && isPodReady(pod);
 }
 
-/** Not running, not ready for long enough, or terminating. */
+/** A pod is unavailable if it does not run, has not been ready for long enough, or terminates. */
 function isUnavailable(pod: ReadablePod, { nowMs, set }: SetView): boolean {
   if (isTerminating(pod) || !isRunningAndReady(pod)) return true;
   return msUntilPodAvailable(pod, set.spec.minReadySeconds ?? 0, nowMs) !== 0;

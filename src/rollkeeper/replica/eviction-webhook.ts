@@ -57,7 +57,7 @@ export async function holdEviction(
   if (replacement === 'none') return undefined;
   if (!dryRun && isEvictionToBeNoted(pod, nowMs)) {
     const { name, namespace, uid } = pod.metadata;
-    // With the UID: another pod of the name is not meant.
+    // The UID is given, because another pod of the same name is not meant.
     const body = { metadata: { uid, annotations: { [EVICTION_ASKED]: toRfc3339(nowMs) } } };
     await unlessGone(client.patch(Pod, { namespace, name }, { type: 'merge', body }, { signal }));
   }

@@ -79,7 +79,7 @@ export class RolloutFeed {
   }
 }
 
-/** With the API that it is of: two may have Deployments of the same name. */
+/** Names the API as well, because Deployments of two APIs may have the same name. */
 function refOf(at: number, { metadata }: DeepReadonly<Deployment>): string {
   return `${at} ${keyOf(metadata)}`;
 }

@@ -35,7 +35,7 @@ export async function beginTerm<Begun>(
 ): Promise<Begun | undefined> {
   for (let failures = 0; !signal.aborted; failures++) {
     try {
-      // Not awaited beyond the end of the leading work: the next campaign waits for that.
+      // This wait ends with the leading work, because the next campaign waits for that.
       return await abortable(target.beginTerm(term), signal);
     } catch (error) {
       if (isAborted(signal)) break;

@@ -42,7 +42,7 @@ export function judgeUnanswered(write: UnansweredWrite, found: Found, nowMs: num
   return { settled: true, ...(resourceVersion === undefined ? {} : { resourceVersion }) };
 }
 
-/** Not once it is stored, nor once its precondition fails because of another write. */
+/** A write that was stored, or whose precondition fails because of another write, cannot be stored any more. */
 function mayStillBeStored({ replaces, verb }: UnansweredWrite, found: Found): boolean {
   if (verb === 'create') return found === undefined;
   if (found === undefined) return false;

@@ -164,7 +164,7 @@ describe('a replica', () => {
     await waitFor(() => reconciled.length > 0);
     await elector.lose(new LeaseLostError('taken'));
     expect(reason).toMatchObject({ code: 'LEASE_LOST' });
-    // Not at once: here it would only fail again.
+    // The key is delayed: on this replica it would only fail again.
     expect(await queue.counts()).toMatchObject({ waiting: 0, delayed: 1 });
     await end();
   });

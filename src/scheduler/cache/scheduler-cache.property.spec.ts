@@ -22,7 +22,7 @@ it('a snapshot shows nodes and pods as they are, after any history', () => {
         expect(shown(snapshot)).toEqual(shown(history.rebuilt()));
         taken.push({ snapshot, shown: shown(snapshot) });
       }
-      // Only which nodes have an image is shared: it changes with the nodes.
+      // Snapshots share one thing, the nodes that have an image. It changes with the nodes.
       for (const { shown: before, snapshot } of taken)
         expect(withoutImages(shown(snapshot))).toEqual(withoutImages(before));
     }),

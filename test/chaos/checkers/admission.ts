@@ -25,9 +25,9 @@ interface Restarts {
 }
 
 /**
- * (k) Of pods that a webhook injects sidecars into: a Deployment is restarted for them if it asks for that (`restart-on: admission`) and a pod
- * of it differs from what admission gave within the last time, three times a day at most, and for the same parts once. Whether all pods are
- * then as admission makes them today, or what differs is shown, is a matter of rest: `unrest`. Call before the change is applied to the replay.
+ * (k) A Deployment whose pods get sidecars from a webhook is restarted for them only if it asks for that (`restart-on: admission`) and one of
+ * its pods has lately differed from the pods that admission makes. It is restarted three times a day at most, and once for the same parts.
+ * `unrest` finds pods that differ at the end, with no restart for them or no report of them. Call before the change is applied to the replay.
  */
 export class AdmissionChecker {
   checks = 0;

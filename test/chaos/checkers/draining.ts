@@ -37,10 +37,10 @@ interface Draining {
 }
 
 /**
- * (j) Of old versions that are kept (`keep-old`), at every change: a ready pod that a ReplicaSet of an old version removes drains; one
- * that drains has one label, so that no Service, ReplicaSet or budget selects it, and is in no endpoints written once every cache has
- * shown that; it never comes back; it goes once it is empty, its time is over, or as many newer versions have drained as may, and not before.
- * Call before the change is applied to the replay. That none stays longer than it may is a matter of rest: `unrest`.
+ * (j) Pods of old versions that are kept (`keep-old`) drain. At every change it checks these rules. A ready pod that a ReplicaSet of an old
+ * version removes drains. A pod that drains has one label, so that no Service, ReplicaSet or budget selects it, and is in no endpoints written
+ * after every cache has shown the label. It never comes back. It is deleted once it is empty, its time is over, or as many newer versions have
+ * drained as may, and not before. Call before the change is applied to the replay. `unrest` finds pods that stay longer than they may.
  */
 export class DrainingChecker {
   checks = 0;

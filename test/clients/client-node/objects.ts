@@ -170,7 +170,7 @@ export const OBJECT_CHECKS: readonly ClientCheck[] = [
       const { cluster, namespace } = place;
       const at = { namespace, name: 'web' };
       await createDeployment(apps, namespace);
-      // Else the controller may write between a read and a replace.
+      // The controller must be at rest, or it may write between a read and a replace.
       await cluster.settled(PATIENT);
       const scale = await apps.readNamespacedDeploymentScale(at);
       assert.equal(scale.status?.selector, 'app=web');

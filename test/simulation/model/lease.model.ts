@@ -284,7 +284,7 @@ function deliverLate(state: LeaseState): Step<LeaseState>[] {
   return [{ says: `The store executes the late request of ${identity} ("${answer.outcome}")`, to: after }];
 }
 
-/** Not while a replica has something to do at once. */
+/** No time passes while a replica has something to do at once. */
 function timePasses(state: LeaseState, own: readonly ReplicaStep[]): Step<LeaseState>[] {
   const isBusy = own.some(({ isFault, mayWait }) => !isFault && !mayWait);
   return isBusy ? [] : [{ says: 'A second passes', to: passed(state) }];

@@ -245,7 +245,7 @@ function deliverLate(state: LockState): Step<LockState>[] {
   return [{ says: `The store gets the late "${what}" of ${proof.owner}`, to }];
 }
 
-/** Not while a replica has something to do at once. */
+/** No time passes while a replica has something to do at once. */
 function timePasses(state: LockState, own: readonly ReplicaStep[]): Step<LockState>[] {
   const isBusy = own.some(({ isUrgent }) => isUrgent);
   return isBusy ? [] : [{ says: 'Half a second passes', to: passed(state) }];

@@ -281,7 +281,7 @@ function podSecurityPlugins(known: PluginKnowledge): readonly Plugin[] {
 function certificatePlugins({ access }: Pick<PluginKnowledge, 'access'>): readonly Plugin[] {
   const resource = CERTIFICATE_REQUESTS;
   return [
-    // Not a plug-in in kube-apiserver: it is part of the resource there, and cannot be disabled either.
+    // This is no plug-in in kube-apiserver: there it is part of the resource, and cannot be disabled either.
     { name: 'CertificateRequestor', resource, mutate: onCreation(nameRequestor) },
     { name: 'CertificateSubjectRestriction', resource, validate: onCreation(restrictSubject) },
     {

@@ -159,7 +159,7 @@ export const PATCH: readonly Parameter[] = [
   ),
 ];
 
-/** Only kinds that users define say that a single object may be asked for by its version. */
+/** The parameters of reading one object. Only kinds that users define document that its version may be given. */
 export const GET_CUSTOM: readonly Parameter[] = [RESOURCE_VERSION];
 
 /** The parameters of connections to running pods, by the kind of their options. */

@@ -57,7 +57,7 @@ export function connectOptionsOf(query: URLSearchParams, subresource: string): U
   return uncheckedObject(options);
 }
 
-/** Only nothing, `false` and `0` are false. */
+/** A parameter is false only if it is absent, `false` or `0`. */
 function isOn(query: URLSearchParams, name: string): boolean {
   const value = query.get(name);
   return value !== null && value.toLowerCase() !== 'false' && value !== '0';

@@ -24,7 +24,7 @@ const NOTHING: Reserved = { undo: () => Promise.resolve(), settle: () => Promise
 
 /**
  * Reserves an object's exclusive resources (addresses, ports): those it names, and a choice for those it does not name.
- * Of several requests the storage decides which is first. Changes `object`.
+ * If several requests ask for the same one, the storage decides which is first. Changes `object`.
  * @param old its state before; absent for a creation
  * @throws StatusError 422 naming the field that asks for what is already taken
  */

@@ -14,7 +14,7 @@ const FORMAT = 'rollkeeper-backup';
 /** Grows when an older program could not read the file any more. */
 const VERSION = 1;
 
-/** Not readable by clients. */
+/** Clients cannot read it. */
 const NODE_PORTS = 'nodeports.internal';
 
 /** A line of a real backup is one object, which a request has brought. Characters. */

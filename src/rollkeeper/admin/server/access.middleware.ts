@@ -98,7 +98,7 @@ class AccessGate {
     return decideAccess({ ...facts, isOwnUser: await known }, rules);
   }
 
-  /** Not for an address with too many wrong tokens, to spare the cluster. */
+  /** An address that has sent too many wrong tokens is refused here, to spare the cluster. */
   private async ask(question: AccessQuestion, request: Request, response: Response): Promise<boolean> {
     const { delegated, logger } = this.options;
     const address = request.socket.remoteAddress ?? '';

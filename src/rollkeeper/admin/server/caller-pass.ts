@@ -32,8 +32,9 @@ export function isOfOneReplica({ query }: Pick<Request, 'query'>): boolean {
 }
 
 /**
- * The same request for another replica. It is sent with rights that the caller may not have, so it must not become another one: a client
- * of HTTP takes `%2e%2e` and `\` in a path for steps to other pages, and the routes of this replica do not.
+ * Returns the URL by which another replica is asked for the same page. The request is sent with rights that the caller may not have, so it
+ * must not ask for another page. An HTTP client reads `%2e%2e` and `\` in a path as steps to other pages, and the routes of this replica
+ * do not.
  * @param url path and query
  * @throws BadRequestException if the path has escapes or relative segments
  */

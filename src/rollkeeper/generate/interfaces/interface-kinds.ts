@@ -85,7 +85,7 @@ export function programOf(ts: Compiler, module: string): TypeScript.Program {
       )
     : undefined;
   const base = read?.options ?? { module: ts.ModuleKind.NodeNext, target: ts.ScriptTarget.ES2022 };
-  // Not what a project is built with, such as references to others.
+  // Options for building a project are left out, such as its references to others.
   return ts.createProgram([path], { ...base, ...OPTIONS, composite: false, incremental: false });
 }
 

@@ -16,7 +16,7 @@ export function limitFindings(input: ExplainInput, facts: RolloutFacts): Finding
   ];
 }
 
-/** With the words that the Deployment's own condition has for it. */
+/** Says it in the words of the Deployment's own condition. */
 function deadlineFinding({ deadline, latest, standing }: RolloutFacts): Finding[] {
   // The same condition reports it, together with what is done about it.
   if (!deadline?.exceeded || standing?.code === 'failed-template') return [];

@@ -70,7 +70,7 @@ export class WatchedRollout implements RolloutSource {
       await this.settle(timeoutMs, signal);
       return await work();
     } finally {
-      // Not waited for: one that is connecting to a silent server would take as long as that may.
+      // The watches are not awaited: one that connects to a silent server ends only when its own timeout does.
       stopper.abort();
     }
   }

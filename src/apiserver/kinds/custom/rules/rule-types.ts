@@ -62,7 +62,7 @@ function arrayType(schema: StructuralSchema): CelType | undefined {
   const { items } = schema;
   const type = isSchema(items) ? innerType(items) : undefined;
   if (!type) return undefined;
-  // Only for scalars can the order be left out of account.
+  // The order can be ignored only for scalars.
   const isSet = schema['x-kubernetes-list-type'] === 'set' && typeof type === 'string';
   return isSet ? { kind: 'list', items: type, isSet } : listOf(type);
 }

@@ -115,7 +115,7 @@ function retry(pass: RequestPass, latest: ReplicaSetDraft | undefined): void {
     const message = `Asked${byWhom(by, draft.names)} to try again, and nothing has failed`;
     return tellEvent(draft, outcome, warning('NothingToRetry', message));
   }
-  // Only in place of what it was rolled back to: any other template was asked for after the failure.
+  // The failed template replaces only the one that it was rolled back to: a user asked for any other after the failure.
   const isRolledBack = failed.to?.template === current;
   const replicaSet = draft.living.find(({ template }) => hashOf(draft, template) === failed.template);
   if (isRolledBack && replicaSet) {

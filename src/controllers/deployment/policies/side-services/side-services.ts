@@ -157,7 +157,7 @@ function sideService(
       problem: `Service "${name}" can have no ports: no Service selects the pods of the Deployment, and its containers name none`,
     };
   if (set === undefined || set.metadata.deletionTimestamp !== undefined) return { missing: name };
-  // Not the labels that the ReplicaSet has: another hand may have changed them.
+  // The labels of the ReplicaSet itself are not used, because another client may have changed them.
   const labels = sideLabels(draft.name, side, { hash });
   const member = { metadata: { name: replicaSet, namespace, uid: set.metadata.uid, labels } };
   return { missing: name, made: experimentService(member, all, name) };

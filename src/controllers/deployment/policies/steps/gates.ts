@@ -141,7 +141,7 @@ export function tellGates(pass: GatePass, gates: Gates, { latest, stage }: Told)
   return isUsed;
 }
 
-/** So that what comes to run before the first measurement is known to be under checks. */
+/** Notes on a version that begins that it is under checks, so that this is known before the first measurement. */
 function begin(draft: RolloutDraft, latest: ReplicaSetDraft): void {
   const revision = latest.annotations[REVISION];
   if (revision === undefined || !replacesOthers(draft, latest) || readResults(latest.annotations)) return;

@@ -33,7 +33,7 @@ export interface TurnSurroundings {
 }
 type TurnPass = Pass<TurnFields> & TurnSurroundings;
 
-/** Only so many Deployments roll out at once. */
+/** Limits how many Deployments roll out at once. */
 export const TURNS: Policy<TurnPass> = {
   concerns: isLimitedInCluster,
   conclude: ({ draft, isAsked, turns }) => {

@@ -132,7 +132,7 @@ export class ScriptEngine {
     if (count === 0) throw ofRedis('Please specify at least one argument for this redis lib call');
     const request: string[] = [];
     for (let at = 1; at <= count; at++) {
-      // Not as Lua writes numbers: with all their digits.
+      // Redis writes numbers with all their digits. Lua itself writes fewer.
       const text =
         stack.typeOf(at) === LUA_TYPE.number ? formatGeneral(stack.numberAt(at), 17) : stack.textAt(at);
       if (text === undefined) throw ofRedis('Lua redis lib command arguments must be strings or integers');
