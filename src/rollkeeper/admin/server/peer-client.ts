@@ -29,12 +29,19 @@ export function proofOf(peer: Omit<Peer, 'proof'>, token: string): string {
 }
 
 export type PeerAnswer<T> =
-  | { readonly answer: T; readonly problem?: undefined; readonly isRefused?: undefined }
+  | {
+      readonly answer: T;
+      readonly problem?: undefined;
+      readonly isRefused?: undefined;
+      readonly isLate?: undefined;
+    }
   | {
       readonly answer?: undefined;
       readonly problem: string;
       /** Whether nothing listens at its address. @default false */
       readonly isRefused?: boolean;
+      /** Whether the time for the answer has run out. @default false */
+      readonly isLate?: boolean;
     };
 
 /** A request to another replica. */
@@ -68,7 +75,11 @@ export class PeerClient {
       if (status !== 200) return { problem: `it answers ${status}` };
       return { answer: parseJson(text) as T };
     } catch (error) {
-      return { problem: peerProblem(error), isRefused: errorCode(error) === 'ECONNREFUSED' };
+      return {
+        problem: peerProblem(error),
+        isRefused: errorCode(error) === 'ECONNREFUSED',
+        isLate: isLate(error),
+      };
     }
   }
 
@@ -174,11 +185,19 @@ class CredentialRefusedError extends RollkeeperError {
 
 /** Why a replica does not answer, for people. */
 export function peerProblem(error: unknown): string {
-  if (error instanceof errors.BodyTimeoutError || error instanceof errors.HeadersTimeoutError)
-    return 'nothing has come from it for too long';
+  if (isSilence(error)) return 'nothing has come from it for too long';
   return hasCode(error, 'WRONG_CERTIFICATE')
     ? 'another certificate than its own is shown there'
     : errorMessage(error);
+}
+
+function isSilence(error: unknown): boolean {
+  return error instanceof errors.BodyTimeoutError || error instanceof errors.HeadersTimeoutError;
+}
+
+/** The signal ends the whole question; undici ends each part of it. */
+function isLate(error: unknown): boolean {
+  return isSilence(error) || (error instanceof Error && error.name === 'TimeoutError');
 }
 
 function textOf(body: Dispatcher.ResponseData['body']): AsyncIterable<string> {

@@ -7,11 +7,13 @@ import { AdminPorts } from './admin-ports.js';
 import type { CallerPass } from './caller-pass.js';
 import { ofOneReplica } from './caller-pass.js';
 import { OtherReplicas } from './other-replicas.js';
-import type { PeerRequest } from './peer-client.js';
+import type { PeerAnswer, PeerRequest } from './peer-client.js';
 import { peerProblem } from './peer-client.js';
 
 /** An explanation asks the API and all replicas; a person waits for it. */
 const OWNER_WITHIN_MS = 5000;
+/** For so long after an owner was late, callers do not wait for it with the same question, milliseconds. */
+const LATE_FOR_MS = 10_000;
 
 /** Another replica that owns slots. */
 export interface SlotOwner {
@@ -28,6 +30,15 @@ export interface MissingReplica {
   /** How many slots it owns. */
   readonly slots: number;
   readonly problem: string;
+}
+
+/** A question that an owner has not answered in time. */
+interface LateAnswer {
+  readonly problem: string;
+  /** Monotonic clock, milliseconds. */
+  readonly untilMs: number;
+  /** It was asked again, and the answer is not there yet. */
+  isAsked: boolean;
 }
 
 interface OwnersAnswers<T> {
@@ -53,6 +64,9 @@ export const NOT_ANNOUNCED = 'it has not announced itself';
 /** Asks the replicas that own other slots than this one, each for its own part, with the rights of the caller. */
 @Injectable()
 export class SlotReplicas {
+  /** By owner, credential and question, so that the slow question of one user keeps nothing from another one. */
+  private readonly late = new Map<string, LateAnswer>();
+
   constructor(
     @Inject(AdminPorts) private readonly ports: AdminPorts,
     @Inject(OtherReplicas) private readonly others: OtherReplicas,
@@ -69,14 +83,18 @@ export class SlotReplicas {
     });
   }
 
-  /** The parts of an answer that the other owners of slots have. @param url path and query */
+  /**
+   * The parts of an answer that the other owners of slots have. An owner that was late with the same question a moment ago is asked without
+   * waiting for it, so that one that hangs does not make each answer as late as that.
+   * @param url path and query
+   */
   async askAll<T>(url: string, pass: CallerPass): Promise<OwnersAnswers<T>> {
     const owners = await this.owners();
     const asked = await Promise.all(
       owners.map(async ({ identity, peer, slots }) => {
-        const request = { ...pass, path: ofOneReplica(url), withinMs: OWNER_WITHIN_MS };
+        const path = ofOneReplica(url);
         const { answer, problem } = peer
-          ? await this.others.client.read<T>(peer, request)
+          ? await this.askUnlessLate<T>(peer, { ...pass, path })
           : { answer: undefined, problem: NOT_ANNOUNCED };
         return { identity, slots, answer, problem };
       }),
@@ -90,6 +108,28 @@ export class SlotReplicas {
       ),
       unowned: this.unowned(),
     };
+  }
+
+  private async askUnlessLate<T>(peer: Peer, request: PeerRequest): Promise<PeerAnswer<T>> {
+    const question = JSON.stringify([peer.identity, request.credential, request.path]);
+    const nowMs = this.ports.clock.monotonicNow();
+    for (const [each, { isAsked, untilMs }] of this.late)
+      if (!isAsked && nowMs >= untilMs) this.late.delete(each);
+    const late = this.late.get(question);
+    if (!late) return this.ask<T>(peer, request, question);
+    // One question at a time: a replica that hangs must not collect them. It never rejects.
+    if (!late.isAsked) void this.ask(peer, request, question);
+    late.isAsked = true;
+    return { problem: `${late.problem} (it is asked again meanwhile)` };
+  }
+
+  /** Notes whether the answer is late. */
+  private async ask<T>(peer: Peer, request: PeerRequest, question: string): Promise<PeerAnswer<T>> {
+    const answer = await this.others.client.read<T>(peer, { ...request, withinMs: OWNER_WITHIN_MS });
+    const untilMs = this.ports.clock.monotonicNow() + LATE_FOR_MS;
+    if (answer.isLate) this.late.set(question, { problem: answer.problem, untilMs, isAsked: false });
+    else this.late.delete(question);
+    return answer;
   }
 
   /** How many slots no replica works on. */
