@@ -23,6 +23,11 @@ it('chooses a port that no outgoing connection gets, and tries another one if it
   }
 });
 
+it('gives no port twice, also while nothing listens on the first', async () => {
+  const [one, other] = [await freePort(new SeededRandom(2)), await freePort(new SeededRandom(2))];
+  expect(other).not.toBe(one);
+});
+
 it('says that there is no free port', async () => {
   await expect(freePort(new SeededRandom(1), async () => false)).rejects.toThrow('no free port between');
 });

@@ -19,10 +19,12 @@ export function listeningAddress(server: Pick<Server, 'address'>): AddressInfo {
 const FIRST_PORT = 20_000;
 const PORTS = 12_000;
 const ATTEMPTS = 100;
+/** A server of this process may not listen yet on the port that it was given. */
+const given = new Set<number>();
 
 /**
  * A currently unused TCP port of the loopback interface, for a server that starts a little later. The system's own choice
- * would be one that the next outgoing connection may take before that.
+ * would be one that the next outgoing connection may take before that. A process is never given the same port twice.
  * @throws IllegalStateError if none was found
  */
 export async function freePort(
@@ -31,7 +33,10 @@ export async function freePort(
 ): Promise<number> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const port = FIRST_PORT + Math.floor(random.next() * PORTS);
+    if (given.has(port)) continue;
+    given.add(port);
     if (await isFree(port, '127.0.0.1')) return port;
+    given.delete(port);
   }
   throw new IllegalStateError(`no free port between ${FIRST_PORT} and ${FIRST_PORT + PORTS - 1}`);
 }
