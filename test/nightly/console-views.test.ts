@@ -24,6 +24,11 @@ const VIEWS: readonly (readonly [name: string, address: string, ready: string])[
   ['a DaemonSet at a step', '?deployment=shop/agent%3Fkind%3DDaemonSet', '.rollout-track .current'],
   ['the list with rows of sets', '?find=kind:set', '.row .kind'],
   ['the time line', '?deployment=shop/checkout&look=timeline', '.past-entries li'],
+  [
+    'the time line of a StatefulSet',
+    '?deployment=shop/orders%3Fkind%3DStatefulSet&look=timeline',
+    '.past >> text=There is no chart',
+  ],
   ['the filter without a hit', '?find=no-such-thing', '.list .empty'],
   ['problems', '#problems', '.problem-list li'],
   ['objects', '#objects', '.object-row'],

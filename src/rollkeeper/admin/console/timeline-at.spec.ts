@@ -10,11 +10,14 @@ interface Moment {
 }
 
 const PAGE_SCRIPT = new URL('public/timeline-at.js', import.meta.url).href;
-const { momentOf, revisionBefore, sizeSteps, stopsOf, withSizesOfEvents } = (await import(PAGE_SCRIPT)) as {
+const { momentOf, revisionBefore, sizeSteps, stopsOf, whyNoChart, withSizesOfEvents } = (await import(
+  PAGE_SCRIPT
+)) as {
   readonly momentOf: (entries: readonly Entry[], atMs: number) => Moment;
   readonly revisionBefore: (entries: readonly Entry[], entry: Entry) => string | undefined;
   readonly sizeSteps: (entries: readonly Entry[]) => readonly (readonly [number, number])[];
   readonly stopsOf: (entries: readonly Entry[]) => readonly number[];
+  readonly whyNoChart: (entries: readonly Entry[], kind?: string) => string | undefined;
   readonly withSizesOfEvents: (entries: readonly Entry[]) => readonly Entry[];
 };
 
@@ -99,4 +102,21 @@ it('the revision before another one is the last one that was asked for', () => {
 
 it('one steps from change to change, not through each size or Event', () => {
   expect(stopsOf(ENTRIES).map((when) => (when - START_MS) / 1000)).toEqual([0, 1, 5, 20, 60, 63]);
+});
+
+describe('a time line without sizes', () => {
+  const unsized = ENTRIES.filter(({ kind }) => kind !== 'sized');
+
+  it('has no chart, and says why: of a set none are recorded', () => {
+    for (const kind of ['StatefulSet', 'DaemonSet'])
+      expect(whyNoChart(unsized, kind)).toBe(
+        `There is no chart: Kubernetes does not record how many pods each version of a ${kind} had.`,
+      );
+    expect(whyNoChart(unsized)).toBe('There is no chart: no size was recorded in this period.');
+  });
+
+  it('has a chart if a size or a sum of sizes is known', () => {
+    const summed = [{ at: at(0), kind: 'summary', what: '', sizes: { least: 1, most: 3 } }];
+    expect([ENTRIES, summed].map((entries) => whyNoChart(entries))).toEqual([undefined, undefined]);
+  });
 });

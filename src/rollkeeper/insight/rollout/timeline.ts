@@ -32,9 +32,12 @@ export function decideTimeline({ deployment, events, history }: TimelineInput): 
   return entries.toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at));
 }
 
-function beginningOf({ metadata }: DeepReadonly<Deployment>): readonly TimelineEntry[] {
+function beginningOf({
+  kind: word = 'Deployment',
+  metadata,
+}: DeepReadonly<Deployment>): readonly TimelineEntry[] {
   const { creationTimestamp: at, name } = metadata;
-  return at === undefined ? [] : [{ at, kind: 'created', what: `Deployment ${name} was created` }];
+  return at === undefined ? [] : [{ at, kind: 'created', what: `${word} ${name} was created` }];
 }
 
 function entriesOf(report: RevisionReport): readonly TimelineEntry[] {

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { ConfigMap, Deployment } from '../../../machinery/kubernetes/index.js';
+import { StatefulSet } from '../../../runtime/index.js';
 import { aDeployment } from '../../../testing/deployment-builder.js';
 import { FakeCluster } from '../../../testing/fake-cluster.js';
+import { findSetTarget } from './set-target.js';
 import type { TimelineEntry } from './timeline.js';
 import { joinTimelines, readWholeTimeline } from './whole-timeline.js';
 
@@ -74,4 +76,20 @@ describe('a kept history and what is live', () => {
     const live = [entry(0, 'created'), entry(1, 'asked', { revision: '1' })];
     expect(joinTimelines([], live)).toEqual(live);
   });
+});
+
+it('tells of a set that its history is not kept, whatever its namespace asks for, and names its kind', async () => {
+  const client = new FakeCluster();
+  const metadata = {
+    ...{ name: 'db', namespace: 'shop', uid: 'uid-db', creationTimestamp: at(0) },
+    annotations: { 'rollkeeper.dev/steps': '1; approve', 'rollkeeper.dev/history': '14d' },
+  };
+  const spec = { replicas: 1, serviceName: 'db', selector: { matchLabels: { app: 'db' } }, template: {} };
+  const parts = { apiVersion: 'apps/v1', kind: 'StatefulSet', metadata, spec };
+  client.seed<StatefulSet>(StatefulSet, parts);
+  const target = { client, ...(await findSetTarget(client, StatefulSet, metadata)) };
+  const { entries, keptFor, notes } = await readWholeTimeline(target, { withEvents: false });
+  expect(entries).toMatchObject([{ kind: 'created', what: 'StatefulSet db was created' }]);
+  expect(keptFor).toBeUndefined();
+  expect(notes).toEqual(['No history of a StatefulSet is kept: rollkeeper.dev/history is for Deployments.']);
 });

@@ -15,6 +15,7 @@ import { ConfigMap, apiVersionOf } from '@rollkeeper/machinery/kubernetes';
 import type { KubernetesObject } from '@rollkeeper/machinery/kubernetes';
 import type { RolloutTarget } from './rollout-verbs.js';
 import { readTimeline } from './rollout-verbs.js';
+import { isSetTarget } from './set-target.js';
 import type { TimelineEntry } from './timeline.js';
 import { timelineEntry } from './timeline.js';
 
@@ -98,12 +99,20 @@ function keyOfEntry({ at, kind, revision }: TimelineEntry): string {
 }
 
 async function readKept(
-  { client, deployment }: RolloutTarget,
+  { client, deployment, type }: RolloutTarget,
   { reader = 'You' }: TimelineQuery,
   names: NameTrust,
 ): Promise<Kept> {
   const { annotations, namespace = '', uid = '' } = deployment.metadata;
   const keptForMs = historyKeptForMs(annotations, await defaultsOf(client, namespace));
+  if (isSetTarget({ type }))
+    return {
+      entries: [],
+      notes:
+        keptForMs === undefined
+          ? []
+          : [`No history of a ${type.kind} is kept: rollkeeper.dev/history is for Deployments.`],
+    };
   const name = recordNameOf(uid);
   const shown = ({ by, ...entry }: RecordEntry): TimelineEntry =>
     timelineEntry({ ...entry, ...(by !== undefined && { by: shownAgain(by, names) }) });

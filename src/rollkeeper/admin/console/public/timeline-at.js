@@ -67,6 +67,17 @@ export function sizeSteps(entries) {
   return steps;
 }
 
+/**
+ * Why there is no chart, for people; undefined: sizes are known.
+ * @param kind of the object: the sizes of Deployments alone are recorded, by their history and by Events
+ */
+export function whyNoChart(entries, kind) {
+  if (entries.some(({ kind: of, sizes }) => (of === 'sized' || of === 'summary') && sizes)) return undefined;
+  return kind === 'StatefulSet' || kind === 'DaemonSet'
+    ? `There is no chart: Kubernetes does not record how many pods each version of a ${kind} had.`
+    : 'There is no chart: no size was recorded in this period.';
+}
+
 function sum(sizes) {
   return [...sizes.values()].reduce((total, size) => total + size, 0);
 }

@@ -1,4 +1,4 @@
-// The time line of a Deployment, which one can go back in: its sizes over time, what was asked, and how it ended.
+// The time line of a rollout, which one can go back in: its sizes over time, what was asked, and how it ended.
 import { html, nothing, svg } from '/console/lit-html.js';
 import { call } from '/console/feed.js';
 import { ago, clockTime, empty } from '/console/parts.js';
@@ -10,6 +10,7 @@ import {
   revisionBefore,
   sizeSteps,
   stopsOf,
+  whyNoChart,
   withSizesOfEvents,
 } from '/console/timeline-at.js';
 
@@ -36,26 +37,29 @@ export function timelineSection(item, state, actions) {
   const startMs = startOf(entries, span, nowMs);
   const atMs = at === undefined ? nowMs : Math.min(Math.max(Date.parse(at) || nowMs, startMs), nowMs);
   const hidden = new Set(state.timelineHides);
+  const noChart = whyNoChart(entries, item.kind);
   const listed = entries.filter((entry) => !GROUPS.some(([id, , is]) => hidden.has(id) && is(entry)));
   return html`<section class="past" aria-label="Timeline">
     ${controls(seen, hidden, actions)}
     ${
       entries.length === 0
         ? empty('No data for this period', 'Try a longer one.')
-        : html`${chart(listed, entries, { startMs, nowMs, atMs, sizeNow: total(item) })}
+        : html`${noChart ? html`<p class="quiet">${noChart}</p>` : chart(listed, entries, { startMs, nowMs, atMs, sizeNow: total(item) })}
           ${slider(entries, { startMs, nowMs, atMs }, at, actions)}
           ${momentCard(item, entries, atMs, at, nowMs)} ${entryList(listed, entries, atMs, state, actions)}`
     }
-    ${notes.map((note) => html`<p class="quiet">${note}</p>`)}
-    ${
-      keptFor
-        ? html`<p class="quiet">Its history is kept for ${keptFor}.</p>`
-        : html`<p class="quiet">
-            What is older than its revisions and Events is not kept; the annotation
-            <code>rollkeeper.dev/history: "14d"</code> asks for it.
-          </p>`
-    }
+    ${notes.map((note) => html`<p class="quiet">${note}</p>`)} ${keptLine(keptFor, item.kind)}
   </section>`;
+}
+
+function keptLine(keptFor, kind) {
+  if (keptFor) return html`<p class="quiet">Its history is kept for ${keptFor}.</p>`;
+  const older = 'What is older than its revisions and Events is not kept';
+  // A history is recorded of Deployments alone.
+  if (kind === 'StatefulSet' || kind === 'DaemonSet') return html`<p class="quiet">${older}.</p>`;
+  return html`<p class="quiet">
+    ${older}; the annotation <code>rollkeeper.dev/history: "14d"</code> asks for it.
+  </p>`;
 }
 
 function startOf(entries, span, nowMs) {
