@@ -1,7 +1,6 @@
 import type { Tracing } from '@rollkeeper/runtime/telemetry';
-import { sendsSpans } from './sends-spans.js';
 import type { TracingOptions } from './tracing.js';
-import { untraced } from './untraced.js';
+import { sendsSpans, untraced } from './untraced.js';
 
 /** As `startTracing`, whose SDK is loaded only if there is something to trace for. */
 export async function startNeededTracing(options: TracingOptions): Promise<Tracing> {

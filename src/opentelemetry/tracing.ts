@@ -18,8 +18,7 @@ import {
   ATTR_SERVICE_VERSION,
 } from '@opentelemetry/semantic-conventions/incubating';
 import { KeepImportantSpans, recordingAll } from './keep-important-spans.js';
-import { sendsSpans } from './sends-spans.js';
-import { untraced } from './untraced.js';
+import { sendsSpans, untraced } from './untraced.js';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 
 /** The options of {@link startTracing}. */

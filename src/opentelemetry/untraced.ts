@@ -5,3 +5,9 @@ import type { Tracing } from '@rollkeeper/runtime/telemetry';
 export function untraced(): Tracing {
   return { tracer: trace.getTracer('rollkeeper'), enabled: false, shutdown: () => Promise.resolve() };
 }
+
+/** Whether OpenTelemetry's own variables name a place for spans. */
+export function sendsSpans(env: NodeJS.ProcessEnv): boolean {
+  const endpoint = env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'] ?? env['OTEL_EXPORTER_OTLP_ENDPOINT'];
+  return Boolean(endpoint) && env['OTEL_TRACES_EXPORTER'] !== 'none';
+}

@@ -18,12 +18,12 @@ import { findQueued } from './queues.js';
 import type { FaultRecord, RunRecord } from './report.js';
 import { Resources } from './resources.js';
 import { RouteKeeper, defineRoutes, findLedRoutes } from './routes.js';
-import { makeFaults } from './round.js';
 import type { ScheduledFault } from './schedule.js';
 import type { SeededRandom } from './random.js';
 import { takeTerms } from './terms.js';
 import { writeTraces } from './trace.js';
 import type { ChaosSet } from './set/chaos-set.js';
+import { FAULTS } from './faults/index.js';
 
 export interface RunOptions {
   readonly seed: number;
@@ -203,4 +203,45 @@ export class ChaosRun {
     for (const { check, problem, subject } of found.slice(0, 10))
       this.options.say(`VIOLATION ${check}: ${subject}: ${problem}`);
   }
+}
+
+/** Faults that hit the same process at once would end each other; of these, one is under way at a time. */
+const MOST_AT_ONCE = 2;
+
+interface FaultsOptions {
+  readonly set: ChaosSet;
+  readonly probes: Probes;
+  readonly patience: number;
+  readonly say: (line: string) => void;
+  readonly found: (check: string, subject: string, problem: string) => void;
+}
+
+/** Makes the faults of one round at their times; resolves once all of them are over and everything is back. */
+async function makeFaults(
+  schedule: readonly ScheduledFault[],
+  { found, patience, probes, say, set }: FaultsOptions,
+): Promise<FaultRecord[]> {
+  const startedMs = performance.now();
+  const underWay = new Set<Promise<void>>();
+  const records: Promise<FaultRecord>[] = [];
+  for (const { atMs, dice, kind, strength } of schedule) {
+    await pause(Math.max(startedMs + atMs - performance.now(), 0));
+    while (underWay.size >= MOST_AT_ONCE) await Promise.race(underWay);
+    const began = (target: string): void => {
+      say(`${kind}: ${target}`);
+      records.push(
+        probes.measure(kind).then(
+          (recoveredMs) => ({ kind, target, recoveredMs }),
+          () => ({ kind, target, recoveredMs: undefined }),
+        ),
+      );
+    };
+    const failed = (problem: string): void => found('stop', kind, problem);
+    const fault: Promise<void> = FAULTS[kind]({ set, strength, dice, patience, began, failed })
+      .catch((error: unknown) => found('back', kind, String(error)))
+      .finally(() => underWay.delete(fault));
+    underWay.add(fault);
+  }
+  await Promise.all(underWay);
+  return Promise.all(records);
 }

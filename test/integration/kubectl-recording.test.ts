@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { DELIBERATE_DIFFERENCES } from '../conformance/kubectl/deliberate-differences.js';
-import { KubectlCases } from '../conformance/kubectl/kubectl-cases.js';
+import { DELIBERATE_DIFFERENCES, KubectlCases } from '../conformance/kubectl/kubectl-cases.js';
 import { runConformance } from '../conformance/run-conformance.js';
 import type { FoundDifference } from '../conformance/run-conformance.js';
 

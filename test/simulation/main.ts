@@ -1,7 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { errorMessage } from '../../src/machinery/errors/index.js';
-import { mermaidOf } from './mermaid.js';
 import { readNextSeed, writeNextSeed } from './next-seed.js';
 import type { SimulationOptions } from './options.js';
 import { USAGE, simulationOptionsOf } from './options.js';
@@ -14,6 +13,7 @@ import { shrink, testOf } from './shrink.js';
 import type { SimulateOptions, SimulationResult } from './simulate.js';
 import { simulate } from './simulate.js';
 import { loadOther } from './versions/versions.js';
+import type { TraceLine } from '../../src/testing/simulation/index.js';
 
 /** How many lines of a trace a person can want at most. */
 const KEPT_LINES = 20_000;
@@ -23,6 +23,29 @@ const SECONDS = { one: 60, many: 240 };
 const TOLD_EVERY = 100_000;
 /** Not a part of the repository. */
 const NEXT_SEED = join(import.meta.dirname, '../../node_modules/.cache/rollkeeper/next-seed');
+
+/** Lines about routine inside of one process, which explain nothing. */
+const ROUTINE = /^timer$|^witness look|^lease (try|get)|queue (take|renew|check term|counts)|^claims /;
+
+/** A trace as a sequence diagram. @param whole also what is routine. @default false */
+function mermaidOf(lines: readonly TraceLine[], { whole = false } = {}): string {
+  const shown = whole ? lines : lines.filter(({ text }) => !ROUTINE.test(text));
+  const names = [...new Set(shown.flatMap(({ from, to }) => [from, to]))];
+  const idOf = new Map(names.map((name, index) => [name, `p${index}`]));
+  return [
+    'sequenceDiagram',
+    ...names.map((name) => `  participant ${idOf.get(name)} as ${name}`),
+    ...shown.map((line) => arrowOf(line, idOf)),
+  ].join('\n');
+}
+
+function arrowOf({ atMs, from, text, to }: TraceLine, idOf: ReadonlyMap<string, string>): string {
+  const at = `${(atMs / 1000).toFixed(4)} s`;
+  const words = text.replaceAll(';', ',').replaceAll('#', '');
+  if (from === to) return `  Note over ${idOf.get(from)}: ${at}: ${words}`;
+  const arrow = /\((request|answer|event) (lost|broken)\)/.test(text) ? '-x' : '->>';
+  return `  ${idOf.get(from)}${arrow}${idOf.get(to)}: ${at}: ${words}`;
+}
 
 /** @returns how many seeds fail */
 async function runSeeds(values: SimulationOptions): Promise<number> {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { WatchFrames, endsInitialEvents } from './watch-frames.js';
+import { WatchFrames, endsInitialEvents } from './proxied-watch.js';
 
 const take = (frames: WatchFrames, ...chunks: string[]): string[] =>
   chunks.flatMap((chunk) => frames.take(Buffer.from(chunk))).map(String);

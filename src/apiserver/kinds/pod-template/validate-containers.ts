@@ -1,5 +1,5 @@
-import { checkDns1123Label } from '@rollkeeper/machinery/kubernetes';
-import type { Container } from '@rollkeeper/machinery/types/core-v1';
+import { checkDns1123Label, checkPortName, checkPortNumber } from '@rollkeeper/machinery/kubernetes';
+import type { Container, ContainerPort } from '@rollkeeper/machinery/types/core-v1';
 import type { Decoded, PodSpec } from '@rollkeeper/machinery/kubernetes';
 import type { FieldError } from '../kind-definition.js';
 import {
@@ -16,7 +16,6 @@ import type { WordRule } from '../validation/words.js';
 import { validateEnv } from './validate-env.js';
 import { validateVolumeDevices, validateVolumeMounts } from './validate-mounts.js';
 import type { KnownVolumes } from './validate-mounts.js';
-import { validateHostPortConflicts, validatePorts } from './validate-ports.js';
 import { PROBES, validateContainerProbes, validateLifecycle } from './validate-probes.js';
 import { validateResizePolicy, validateResources } from './validate-resources.js';
 import { validateContainerSecurityContext } from './validate-security-context.js';
@@ -24,6 +23,10 @@ import { validateContainerSecurityContext } from './validate-security-context.js
 const WORDS: readonly WordRule[] = [
   { field: 'terminationMessagePolicy', words: ['File', 'FallbackToLogsOnError'], isRequired: true },
   { field: 'imagePullPolicy', words: ['Always', 'IfNotPresent', 'Never'], isRequired: true },
+];
+
+const PORT_WORDS: readonly WordRule[] = [
+  { field: 'protocol', words: ['SCTP', 'TCP', 'UDP'], isRequired: true },
 ];
 
 /** The fields that ephemeral containers may not have. Source: allowedEphemeralContainerFields. */
@@ -195,4 +198,43 @@ function validatePortsOfHost(spec: Decoded<PodSpec>, path: string, errors: Field
           );
       }),
     );
+}
+
+/** Source: validateContainerPorts in pkg/apis/core/validation/validation.go. */
+function validatePorts(
+  ports: readonly Decoded<ContainerPort>[] | undefined,
+  path: string,
+  errors: FieldError[],
+): void {
+  const names = new Set<string>();
+  ports?.forEach((port, index) => {
+    const at = `${path}[${index}]`;
+    if (port.name) {
+      const problems = checkPortName(port.name);
+      if (problems.length > 0) validateSyntax(port.name, () => problems, `${at}.name`, errors);
+      else if (names.has(port.name)) errors.push(duplicate(`${at}.name`, port.name));
+      names.add(port.name);
+    }
+    if (!port.containerPort) errors.push(required(`${at}.containerPort`));
+    else validateSyntax(port.containerPort, checkPortNumber, `${at}.containerPort`, errors);
+    if (port.hostPort) validateSyntax(port.hostPort, checkPortNumber, `${at}.hostPort`, errors);
+    validateWords(port, PORT_WORDS, at, errors);
+  });
+}
+
+/** Two containers of one pod cannot have the same port of the host. */
+function validateHostPortConflicts(
+  containers: readonly Decoded<Container>[],
+  path: string,
+  errors: FieldError[],
+): void {
+  const taken = new Set<string>();
+  containers.forEach((container, index) => {
+    container.ports?.forEach((port, at) => {
+      if (!port.hostPort) return;
+      const place = `${port.protocol ?? 'TCP'}/${port.hostIP ?? ''}/${port.hostPort}`;
+      if (taken.has(place)) errors.push(duplicate(`${path}[${index}].ports[${at}].hostPort`, place));
+      taken.add(place);
+    });
+  });
 }
