@@ -1,6 +1,6 @@
-import { Queue } from 'bullmq';
+import type { Queue } from 'bullmq';
 import type { Clock, RandomSource } from '@rollkeeper/machinery/clock';
-import { SystemRandom, pause, uuidOf } from '@rollkeeper/machinery/clock';
+import { SystemRandom } from '@rollkeeper/machinery/clock';
 import { InvalidOptionError } from '@rollkeeper/machinery/errors';
 import type { Logger } from '@rollkeeper/machinery/logging';
 import { silentLogger } from '@rollkeeper/machinery/logging';
@@ -8,6 +8,7 @@ import type { LuaCall, RedisConnection } from '../connection/index.js';
 import { SharedSteps, createRedisConnection } from '../connection/index.js';
 import { ConcurrencyLimit } from '@rollkeeper/machinery/concurrency';
 import { BullMqInternals, wakeUpKeysOf } from './bullmq-internals.js';
+import { BullMqJobs, JOB_FORMAT, bullPriorityOf } from './bullmq-jobs.js';
 import type { PendingAdd } from '@rollkeeper/runtime/work-queue/pending-add';
 import { PRIORITY_RANK, pendingAddOf } from '@rollkeeper/runtime/work-queue/pending-add';
 import type { BegunReply } from './begin-run.js';
@@ -104,23 +105,6 @@ export interface JoinableAdds extends BegunTerm {
   readonly add: (key: string, options?: AddOptions, together?: readonly LuaCall[]) => Promise<void>;
 }
 
-/** `key`: run the key. `timer`: the key's timer `due` may have fired. */
-export type QueueJobData = ({ key: string; add: PendingAdd } | { key: string; due: string }) & {
-  /** Format version: {@link JOB_FORMAT} of the job's author; absent: 1. */
-  v?: number;
-};
-/**
- * Increased when older releases can no longer read a job; they leave such jobs to newer ones. State stored beside the
- * jobs is only ever extended at the end, which older releases ignore.
- */
-export const JOB_FORMAT = 1;
-export type QueueJobName = 'key' | 'timer';
-
-/** BullMQ's priority: the background's keys run when no other key waits. Within it our own turns count. */
-function bullPriorityOf(rank: number): number {
-  return rank === PRIORITY_RANK.low ? rank : PRIORITY_RANK.high;
-}
-
 /** The steps that are sent together with an add. */
 interface AddsWith {
   readonly together?: readonly LuaCall[];
@@ -133,7 +117,6 @@ const MAINTENANCE_BATCH = 100;
 const OVERDUE_TIMER_MS = 1000;
 /** Limit of adds in flight: enough to keep Redis busy, few enough for each to be answered in time. */
 const ADDS_IN_FLIGHT = 128;
-const CLOSE_GRACE_MS = 500;
 
 /**
  * The {@link WorkQueue} on BullMQ:
@@ -162,12 +145,12 @@ export class BullMqWorkQueue<Started extends object = object>
   private readonly redis: RedisConnection;
   private readonly state: RedisQueueState;
   private readonly internals: BullMqInternals;
+  private readonly jobs: BullMqJobs;
   private readonly logger: Logger;
   private readonly atStart: BullMqWorkQueueDependencies<Started>['atStart'];
   private readonly random: RandomSource;
   private readonly sharedSteps: SharedSteps;
   private readonly addLimit = new ConcurrencyLimit(ADDS_IN_FLIGHT);
-  private opened: Promise<Queue<QueueJobData, unknown, QueueJobName>> | undefined;
 
   constructor(dependencies: BullMqWorkQueueDependencies<Started>) {
     const { name, keyPrefix = 'rollkeeper' } = dependencies;
@@ -193,6 +176,8 @@ export class BullMqWorkQueue<Started extends object = object>
     this.sharedSteps = dependencies.steps ?? new SharedSteps(() => this.redis);
     const wakeUps = wakeUpKeysOf(this.prefix, name);
     this.state = new RedisQueueState(this.redis, this.prefix, wakeUps, this.random, this.sharedSteps);
+    const { clock, internals, logger, prefix, random, redis, state } = this;
+    this.jobs = new BullMqJobs({ name, prefix, redis, internals, state, clock, random, logger });
   }
 
   async add(key: string, options: AddOptions = {}): Promise<void> {
@@ -211,7 +196,7 @@ export class BullMqWorkQueue<Started extends object = object>
   async addAfter(key: string, delayMs: number, options: AddOptions = {}): Promise<void> {
     if (delayMs <= 0) return this.add(key, options);
     const due = await this.state.setTimer(key, delayMs, options);
-    if (due !== undefined) await this.wakeUp(key, due, delayMs);
+    if (due !== undefined) await this.jobs.wakeUp(key, due, delayMs);
   }
 
   /** Two steps: if the process dies in between, another replica repeats the run and gets here again. */
@@ -254,7 +239,7 @@ export class BullMqWorkQueue<Started extends object = object>
   }
 
   async counts(): Promise<WorkQueueCounts> {
-    const queue = await this.open();
+    const queue = await this.jobs.open();
     const [jobs, own] = await Promise.all([
       queue.getJobCounts('wait', 'prioritized', 'active'),
       this.state.counts(),
@@ -272,7 +257,7 @@ export class BullMqWorkQueue<Started extends object = object>
   }
 
   async inspectKey(key: string): Promise<KeyView> {
-    const queue = await this.open();
+    const queue = await this.jobs.open();
     const jobId = await queue.getDeduplicationJobId(key);
     // A deduplication key may have no job any more (bullmq#4311), or one that is in no list.
     const hasJob = jobId !== null && (await queue.getJobState(jobId)) !== 'unknown';
@@ -281,7 +266,7 @@ export class BullMqWorkQueue<Started extends object = object>
 
   async purge(key: string): Promise<boolean> {
     const known = await this.state.view.purge(key);
-    const queue = await this.open();
+    const queue = await this.jobs.open();
     const jobId = await queue.getDeduplicationJobId(key);
     const job = jobId === null ? undefined : await queue.getJob(jobId);
     if (!job) return known;
@@ -296,15 +281,11 @@ export class BullMqWorkQueue<Started extends object = object>
 
   /** BullMQ's own queue, for tools that show it. They must not change it. */
   bullQueue(): Promise<Queue> {
-    return this.open() as Promise<Queue>;
+    return this.jobs.open() as Promise<Queue>;
   }
 
-  /** BullMQ's `close` waits for Redis without limit, so it only gets a moment. */
   async close(): Promise<void> {
-    const closing = this.opened?.then((queue) => queue.close()).catch(() => undefined);
-    const waited = new AbortController();
-    await Promise.race([closing, pause(this.clock, CLOSE_GRACE_MS, waited.signal)]);
-    waited.abort();
+    await this.jobs.close();
     this.redis.disconnect();
   }
 
@@ -346,7 +327,7 @@ export class BullMqWorkQueue<Started extends object = object>
   async fireTimer(key: string, due: string): Promise<void> {
     const timer = await this.state.readTimer(key);
     if (!timer || timer.due !== due) return this.finishFired(key);
-    if (timer.leftMs > 0) return this.wakeUp(key, due, timer.leftMs);
+    if (timer.leftMs > 0) return this.jobs.wakeUp(key, due, timer.leftMs);
     const add = pendingAddOf(timer.add, Number(due));
     await this.addNow(key, add, { together: [this.state.clearingTimer(key, due)] });
   }
@@ -356,12 +337,12 @@ export class BullMqWorkQueue<Started extends object = object>
    */
   async wantsHelp(): Promise<boolean> {
     const longAgoMs = this.clock.now() - this.options.spreadAfterMs;
-    return this.internals.waitsSince(await this.open(), longAgoMs);
+    return this.internals.waitsSince(await this.jobs.open(), longAgoMs);
   }
 
   /** For the consumer: whether there is anything to do but to wait for a key. */
   async glance(): Promise<QueueGlance> {
-    const call = this.internals.looking(await this.open(), this.state.keys);
+    const call = this.internals.looking(await this.jobs.open(), this.state.keys);
     const [isAtRest, waiting, active, parked, isPaused] = await this.sharedSteps.run(call);
     return { isAtRest: isAtRest === 1, waiting, active, parked, isPaused: isPaused === 1 };
   }
@@ -373,8 +354,8 @@ export class BullMqWorkQueue<Started extends object = object>
   async maintain(): Promise<void> {
     const nowMs = this.clock.now();
     const aged = { beforeMs: nowMs - this.options.agingMs, limit: MAINTENANCE_BATCH, nowMs };
-    await this.internals.ageWaiting(await this.open(), this.state.keys, aged);
-    await this.internals.boundLocks(await this.open(), this.options);
+    await this.internals.ageWaiting(await this.jobs.open(), this.state.keys, aged);
+    await this.internals.boundLocks(await this.jobs.open(), this.options);
     const { moved, overdue } = await this.state.tendTimers(OVERDUE_TIMER_MS, MAINTENANCE_BATCH);
     if (moved.length > 0) await this.wakeUpMoved(moved);
     for (const key of overdue) {
@@ -391,13 +372,13 @@ export class BullMqWorkQueue<Started extends object = object>
    * @returns how many keys were repaired
    */
   async sweepStray(): Promise<number> {
-    const queue = await this.open();
+    const queue = await this.jobs.open();
     let repaired = 0;
     for await (const { key, add } of this.state.pendingSince(this.clock.now() - this.options.strayAfterMs)) {
       const found = await this.internals.clearStray(queue, key);
       if (found === undefined) continue;
       this.logger.warn('a waiting key had no job and was added again', { key, found });
-      await this.enqueue(key, add, PRIORITY_RANK[add.priority]);
+      await this.jobs.enqueue(key, add, PRIORITY_RANK[add.priority]);
       repaired += 1;
     }
     if (repaired > 0) this.metrics.repaired(this.name, repaired);
@@ -408,7 +389,7 @@ export class BullMqWorkQueue<Started extends object = object>
   private async wakeUpMoved(moved: readonly MovedTimer[]): Promise<void> {
     this.logger.warn('the clock of Redis went back; all timers are moved back', { timers: moved.length });
     const waking = moved.map(({ due, key, leftMs }) =>
-      this.addLimit.run(() => this.wakeUp(key, due, leftMs), PRIORITY_RANK.low),
+      this.addLimit.run(() => this.jobs.wakeUp(key, due, leftMs), PRIORITY_RANK.low),
     );
     await Promise.all(waking);
   }
@@ -416,7 +397,7 @@ export class BullMqWorkQueue<Started extends object = object>
   /** A worker may have died after it recorded this timer's add and before it made a job of it. */
   private async finishFired(key: string): Promise<void> {
     const add = await this.state.readPending(key);
-    if (add) await this.enqueue(key, add, PRIORITY_RANK[add.priority]);
+    if (add) await this.jobs.enqueue(key, add, PRIORITY_RANK[add.priority]);
   }
 
   private addNow(key: string, add: PendingAdd, more: AddsWith = {}): Promise<void> {
@@ -433,54 +414,8 @@ export class BullMqWorkQueue<Started extends object = object>
     const ownRank = PRIORITY_RANK[add.priority];
     const checking = term ? [this.state.checkTerm(term)] : [];
     const before = [...together, ...checking, this.state.merging(key, add)];
-    const rank = this.state.readMerged((await this.enqueue(key, add, ownRank, before)).at(-1));
-    if (bullPriorityOf(rank) < bullPriorityOf(ownRank)) await this.enqueue(key, add, rank, checking);
+    const rank = this.state.readMerged((await this.jobs.enqueue(key, add, ownRank, before)).at(-1));
+    if (bullPriorityOf(rank) < bullPriorityOf(ownRank)) await this.jobs.enqueue(key, add, rank, checking);
     this.metrics.added(this.name);
-  }
-
-  /** Returns the replies of `before`, which runs in the same step. */
-  private async enqueue(
-    key: string,
-    add: PendingAdd,
-    rank: number,
-    before: readonly LuaCall[] = [],
-  ): Promise<unknown[]> {
-    const queue = await this.open();
-    const deduplication = { id: key, keepLastIfActive: true };
-    const options = { priority: bullPriorityOf(rank), deduplication };
-    const placing = this.internals.placingInTurn(queue, key, this.state.keys);
-    return this.internals.addInOneStep(queue, 'key', { key, add, v: JOB_FORMAT }, options, before, [placing]);
-  }
-
-  /** The job is removed with its timer: a timer may be due in a day, and its key may be gone in a second. */
-  private async wakeUp(key: string, due: string, delayMs: number): Promise<void> {
-    const queue = await this.open();
-    const jobId = uuidOf(this.random);
-    const options = { delay: Math.ceil(delayMs), jobId };
-    const linking = this.state.linkingWakeUp(key, due, jobId);
-    await this.internals.addInOneStep(queue, 'timer', { key, due, v: JOB_FORMAT }, options, [], [linking]);
-  }
-
-  /** BullMQ's queue connects when created and stays broken if that fails, so it is not created before Redis answers. */
-  private open(): Promise<Queue<QueueJobData, unknown, QueueJobName>> {
-    this.opened ??= this.openQueue().catch((error: unknown) => {
-      this.opened = undefined;
-      throw error;
-    });
-    return this.opened;
-  }
-
-  private async openQueue(): Promise<Queue<QueueJobData, unknown, QueueJobName>> {
-    await this.redis.ping();
-    const queue = new Queue<QueueJobData, unknown, QueueJobName>(this.name, {
-      connection: this.redis,
-      prefix: this.prefix,
-      // The event stream has no readers; keep it short.
-      streams: { events: { maxLen: 100 } },
-      defaultJobOptions: { attempts: 1, removeOnComplete: true, removeOnFail: true },
-    });
-    queue.on('error', (error) => this.logger.warn('bullmq queue error', { error }));
-    await queue.waitUntilReady();
-    return queue;
   }
 }
