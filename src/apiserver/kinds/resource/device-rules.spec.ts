@@ -1,26 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { UnstructuredObject } from '../../../machinery/kubernetes/index.js';
-import type { KindDefinition } from '../kind-definition.js';
+import type { Fields } from './device-objects.fixture.js';
+import { claiming, exactly, made, problems } from './device-objects.fixture.js';
 import { RESOURCE_CLAIM_KIND } from './resource-claim.kinds.js';
 import { RESOURCE_SLICE_KIND } from './resource-slice.kind.js';
-
-type Fields = Record<string, unknown>;
-
-function made(kind: KindDefinition, spec: Fields, status?: Fields): UnstructuredObject {
-  const metadata = { name: 'x', ...(kind.type.namespaced && { namespace: 'n' }) };
-  const object: UnstructuredObject = structuredClone({
-    ...{ apiVersion: 'resource.k8s.io/v1', kind: kind.type.kind, metadata, spec },
-    ...(status && { status }),
-  });
-  kind.applyDefaults(object);
-  return object;
-}
-
-const problems = (kind: KindDefinition, spec: Fields): string[] =>
-  kind.validateCreate(made(kind, spec)).map(({ field, message }) => `${field}: ${message}`);
-
-const exactly = (fields: Fields = {}, name = 'r') => ({ name, exactly: { deviceClassName: 'c', ...fields } });
-const claiming = (...requests: unknown[]) => ({ devices: { requests } });
 
 describe('the rules of devices that nothing recorded', () => {
   const slice = (device: Fields): string[] =>
