@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import type { IncomingMessage } from 'node:http';
-import { get } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
+import { createServer, get } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { AdminPorts } from '../../src/rollkeeper/admin/server/admin-ports.js';
@@ -163,6 +164,51 @@ describe('a replica that shares namespaces with others by slots', () => {
     const { counts, parked } = body as { counts: object; parked: { key: string }[] };
     expect(counts).toMatchObject({ parked: 3 });
     expect(parked.map(({ key }) => key).sort()).toEqual(['bank/ledger', 'secret/vault', 'shop/web']);
+  });
+
+  describe('meets another server at the address of one of them, and', () => {
+    let foreign: Server;
+    let answer: string;
+
+    beforeEach(async () => {
+      foreign = createServer((_request, response) => void response.end(answer));
+      foreign.listen(0, '127.0.0.1');
+      await once(foreign, 'listening');
+      harness.announce('r1', `http://127.0.0.1:${(foreign.address() as AddressInfo).port}`);
+    });
+    afterEach(() => void foreign.close());
+
+    it.each(['null', '{}', '[null]', '[{"controller":"deployment"}]', '{"parked":[{}]}', '<html>'])(
+      'names it if it answers %s, and shows the queues without its part',
+      async (text) => {
+        answer = text;
+        for (const path of ['/admin/queues', '/admin/queues/deployment', '/admin/deployments']) {
+          const { body, status, warning } = await ask(path);
+          expect([path, status]).toEqual([path, 200]);
+          expect(warning).toMatch(
+            /^299 - "r1, which works on 2 slots, does not answer: .*; its part is missing"$/,
+          );
+          expect(JSON.stringify(body)).not.toMatch(/null|vault/);
+        }
+        const key = await ask('/admin/queues/deployment/key?key=shop/web');
+        expect(key).toMatchObject({ status: 503, body: { error: expect.stringMatching(/^r1 \(http/) } });
+        const park = { method: 'POST', body: { key: 'shop/web' } };
+        expect((await ask('/admin/queues/deployment/park', park)).status).toBe(503);
+        for (const page of ['/admin/explain/deployments/shop/web', '/admin/rollouts/shop/web'])
+          expect((await ask(page)).status).toBe(503);
+      },
+    );
+
+    it('says what it expected if keys come without what is read of them', async () => {
+      const parked = [{ key: 'shop/web', error: 'refused', retries: 1 }];
+      answer = JSON.stringify({
+        ...{ controller: 'deployment', counts: { waiting: 0, active: 0, delayed: 0, parked: 1 } },
+        ...{ waiting: [], delayed: [], parked, running: [] },
+      });
+      const { body, warning } = await ask('/admin/queues/deployment');
+      expect(warning).toContain('it answers with something else than the keys of a queue');
+      expect(body).toMatchObject({ counts: { parked: 1 }, parked: [{ key: 'bank/ledger' }] });
+    });
   });
 
   it('looks a key up, and takes it out, where it is', async () => {

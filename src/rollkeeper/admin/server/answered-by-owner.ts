@@ -1,17 +1,20 @@
 import type { CallHandler, ExecutionContext, NestInterceptor } from '@nestjs/common';
-import { Inject, Injectable, UseInterceptors, applyDecorators } from '@nestjs/common';
+import { Inject, Injectable, SetMetadata, UseInterceptors, applyDecorators } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import type { Observable } from 'rxjs';
 import { of } from 'rxjs';
 import { AdminPorts } from './admin-ports.js';
 import { isOfOneReplica, passOf } from './caller-pass.js';
+import type { AnswerForm } from './peer-answers.js';
 import { parseKeyText } from './request-parsing.js';
 import { SlotReplicas } from './slot-replicas.js';
 
 /** With slots, routes with this are answered by the replica that works on the namespace in their path, or on the key in their query or body. */
-export function AnsweredByOwner(): MethodDecorator {
-  return applyDecorators(UseInterceptors(OwnerInterceptor));
+export function AnsweredByOwner(form: AnswerForm): MethodDecorator {
+  return applyDecorators(SetMetadata(FORM, form), UseInterceptors(OwnerInterceptor));
 }
+
+const FORM = 'rollkeeper:form-of-answer';
 
 /** Runs after the check that the caller may see the namespace; the owner checks it once more. */
 @Injectable()
@@ -33,6 +36,7 @@ class OwnerInterceptor implements NestInterceptor {
     const body: unknown = request.body;
     const passed = {
       ...{ method, namespace, url, pass: passOf(request, response) },
+      form: Reflect.getMetadata(FORM, context.getHandler()) as AnswerForm,
       ...(method !== 'GET' && { body: JSON.stringify(body ?? {}) }),
     };
     const answered = await this.replicas.answerOfOwner(passed, response);

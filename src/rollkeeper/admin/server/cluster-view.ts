@@ -7,6 +7,8 @@ import { AdminPorts } from './admin-ports.js';
 import type { ObjectiveReport, Samples } from '../../insight/objectives/index.js';
 import { reportObjectives } from '../../insight/objectives/index.js';
 import { OtherReplicas } from './other-replicas.js';
+import type { AnswerForm } from './peer-answers.js';
+import { DECISIONS, LOCAL, SAMPLES, SPANS, inForm } from './peer-answers.js';
 import type { PeerAnswer } from './peer-client.js';
 import { hasEnded, silenceOf } from './seen-replicas.js';
 import type { ReplicaStatus, StoreView } from './status-source.js';
@@ -102,7 +104,10 @@ export class ClusterView {
   async decisions(controller: string, key: string, uid: string): Promise<readonly LoggedDecision[]> {
     const query = new URLSearchParams({ controller, key, uid });
     const own = this.ports.decisions.of(controller, key, uid);
-    const others = await this.askOthers<LoggedDecision[]>(`/admin/local/decisions?${query.toString()}`);
+    const others = await this.askOthers<LoggedDecision[]>(
+      `/admin/local/decisions?${query.toString()}`,
+      DECISIONS,
+    );
     return [...own, ...others.flat().filter((decision) => isAbout(decision, uid))]
       .sort((a, b) => b.atMs - a.atMs)
       .slice(0, 20);
@@ -113,20 +118,21 @@ export class ClusterView {
     const own = this.ports.decisions.since(afterMs, limit);
     const others = await this.askOthers<LoggedDecision[]>(
       `/admin/local/decisions?since=${afterMs}&limit=${limit}`,
+      DECISIONS,
     );
     return [...own, ...others.flat()].sort((a, b) => b.atMs - a.atMs).slice(0, limit);
   }
 
   /** The spans of one trace that the replicas still have, oldest first. */
   async trace(traceId: string): Promise<readonly ShownSpan[]> {
-    const others = await this.askOthers<ShownSpan[]>(`/admin/local/traces/${traceId}`);
+    const others = await this.askOthers<ShownSpan[]>(`/admin/local/traces/${traceId}`, SPANS);
     return [...this.ports.traces.of(traceId), ...others.flat()].sort((a, b) => a.startMs - b.startMs);
   }
 
   /** How soon rollouts were answered and done, from the measurements of all replicas: each has those of its time as the leader. */
   async objectives(): Promise<readonly ObjectiveReport[]> {
     const { clock, objectives } = this.ports;
-    const others = await this.askOthers<Samples>('/admin/local/objectives');
+    const others = await this.askOthers<Samples>('/admin/local/objectives', SAMPLES);
     return reportObjectives([...(objectives ? [objectives.samples()] : []), ...others], clock.now());
   }
 
@@ -137,7 +143,7 @@ export class ClusterView {
     const beganMs = clock.now();
     const answer: PeerAnswer<LocalView> = isSelf
       ? { answer: await this.local() }
-      : await this.others.client.ask<LocalView>(peer, '/admin/local');
+      : inForm(await this.others.client.ask<LocalView>(peer, '/admin/local'), LOCAL);
     if (hasEnded(answer, peer)) return undefined;
     const { answer: local } = answer;
     const problem = silenceOf(answer, peer);
@@ -161,10 +167,11 @@ export class ClusterView {
     };
   }
 
-  private async askOthers<T>(path: string): Promise<T[]> {
+  private async askOthers<T>(path: string, form: AnswerForm): Promise<T[]> {
     // One that hangs would make each of these questions wait.
     const others = await this.others.that(({ silentMs }) => silentMs === undefined);
     const answers = await Promise.all(others.map((peer) => this.others.client.ask<T>(peer, path)));
-    return answers.flatMap(({ answer }) => (answer === undefined ? [] : [answer]));
+    const inThatForm = answers.map((answer) => inForm(answer, form));
+    return inThatForm.flatMap(({ answer }) => (answer === undefined ? [] : [answer]));
   }
 }

@@ -7,6 +7,7 @@ import { isOfOneReplica, passOf } from './caller-pass.js';
 import { ExplainSource } from './explain-source.js';
 import { deploymentCaches, findDeployment, isFilling, stillListing } from './find-deployment.js';
 import { Shows } from './route-sight.js';
+import { DEPLOYMENT_LIST, EXPLANATION } from './peer-answers.js';
 import { SlotReplicas, warnOfMissing } from './slot-replicas.js';
 
 /** A Deployment in one sentence and some numbers. */
@@ -30,7 +31,7 @@ export class ExplainController {
   ) {}
 
   @Get('explain/deployments/:namespace/:name')
-  @AnsweredByOwner()
+  @AnsweredByOwner(EXPLANATION)
   async explain(
     @Param('namespace') namespace: string,
     @Param('name') name: string,
@@ -53,6 +54,7 @@ export class ExplainController {
     if (!this.ports.slots?.() || isOfOneReplica(request)) return own;
     const asked = await this.replicas.askAll<readonly DeploymentGlance[]>(
       '/admin/deployments',
+      DEPLOYMENT_LIST,
       passOf(request, response),
     );
     warnOfMissing(response, asked);

@@ -23,7 +23,8 @@ import { AdminPorts } from './admin-ports.js';
 import { AnsweredByOwner } from './answered-by-owner.js';
 import { isOfOneReplica, passOf } from './caller-pass.js';
 import { ClusterView } from './cluster-view.js';
-import { addedCounts } from './queue-counts.js';
+import type { AnswerForm } from './peer-answers.js';
+import { KEY, QUEUE, QUEUE_LIST, addedCounts } from './peer-answers.js';
 import { parseCount, parseKeyText, parseName } from './request-parsing.js';
 import { Shows } from './route-sight.js';
 import { SlotReplicas, warnOfMissing } from './slot-replicas.js';
@@ -75,7 +76,10 @@ export class QueuesController {
     const own = await Promise.all(
       queues.map(async ([controller, queue]) => ({ controller, counts: await queue.counts() })),
     );
-    const others = await this.ofOthers<readonly QueueCounts[]>('/admin/queues', request, response);
+    const others = await this.ofOthers<readonly QueueCounts[]>('/admin/queues', QUEUE_LIST, {
+      request,
+      response,
+    });
     return own.map((queue) => withCountsOf(queue, this.isSpread(queue.controller) ? others.flat() : []));
   }
 
@@ -94,7 +98,7 @@ export class QueuesController {
       queue.counts(),
       queue.inspect(most),
       isOfOneReplica(request) ? [] : this.running(controller),
-      this.isSpread(controller) ? this.ofOthers<QueueAnswer>(path, request, response) : [],
+      this.isSpread(controller) ? this.ofOthers<QueueAnswer>(path, QUEUE, { request, response }) : [],
     ]);
     const all = [view, ...others];
     return {
@@ -118,14 +122,14 @@ export class QueuesController {
   }
 
   @Get(':controller/key')
-  @AnsweredByOwner()
+  @AnsweredByOwner(KEY)
   async key(@Param('controller') name: string, @Query('key') key: unknown): Promise<KeyView> {
     return this.queueOf(name).queue.inspectKey(parseKeyText(key));
   }
 
   /** Runs as soon as a worker is free, regardless of delays. */
   @Post(':controller/requeue')
-  @AnsweredByOwner()
+  @AnsweredByOwner(KEY)
   @HttpCode(200)
   requeue(
     @Param('controller') name: string,
@@ -140,7 +144,7 @@ export class QueuesController {
 
   /** Not processed until its object changes or it is unparked. */
   @Post(':controller/park')
-  @AnsweredByOwner()
+  @AnsweredByOwner(KEY)
   @HttpCode(200)
   park(@Param('controller') name: string, @Body() body: KeyBody, @Req() request: Request): Promise<KeyView> {
     return this.change(name, body, request, 'parked', async (queue, key) => {
@@ -151,7 +155,7 @@ export class QueuesController {
   }
 
   @Post(':controller/unpark')
-  @AnsweredByOwner()
+  @AnsweredByOwner(KEY)
   @HttpCode(200)
   unpark(
     @Param('controller') name: string,
@@ -167,7 +171,7 @@ export class QueuesController {
 
   /** Drops all its state until its object changes. */
   @Post(':controller/purge')
-  @AnsweredByOwner()
+  @AnsweredByOwner(KEY)
   @HttpCode(200)
   purge(@Param('controller') name: string, @Body() body: KeyBody, @Req() request: Request): Promise<KeyView> {
     return this.change(name, body, request, 'purged', async (queue, key) => {
@@ -189,9 +193,13 @@ export class QueuesController {
   }
 
   /** The parts of an answer that the other owners of slots have; none without slots. */
-  private async ofOthers<T>(path: string, request: Request, response: Response): Promise<readonly T[]> {
+  private async ofOthers<T>(
+    path: string,
+    form: AnswerForm,
+    { request, response }: { readonly request: Request; readonly response: Response },
+  ): Promise<readonly T[]> {
     if (!this.ports.slots?.() || isOfOneReplica(request)) return [];
-    const asked = await this.replicas.askAll<T>(path, passOf(request, response));
+    const asked = await this.replicas.askAll<T>(path, form, passOf(request, response));
     warnOfMissing(response, asked);
     return asked.answers.map(({ answer }) => answer);
   }

@@ -33,6 +33,7 @@ import { findDeployment } from './find-deployment.js';
 import { parseName } from './request-parsing.js';
 import type { KindQuery, RolloutParams, RolloutChanges } from './rollout-target.js';
 import { findRolloutTarget, setTypeOf } from './rollout-target.js';
+import { EXPLANATION, ROLLOUT } from './peer-answers.js';
 import { Shows } from './route-sight.js';
 
 /** The part of a rollout that the console shows beside its explanation. */
@@ -57,7 +58,7 @@ export class RolloutsController {
 
   /** Explains the state of a rollout of any kind. */
   @Get('explanation')
-  @AnsweredByOwner()
+  @AnsweredByOwner(EXPLANATION)
   async explanation(
     @Param() { name, namespace }: RolloutParams,
     @Query() { api, kind }: KindQuery,
@@ -78,7 +79,7 @@ export class RolloutsController {
   }
 
   @Get()
-  @AnsweredByOwner()
+  @AnsweredByOwner(ROLLOUT)
   async show(
     @Param('namespace') namespace: string,
     @Param('name') name: string,

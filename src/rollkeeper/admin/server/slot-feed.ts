@@ -10,8 +10,8 @@ import { ofOneReplica } from './caller-pass.js';
 import type { FeedEvent, QueueSummary, RowChanges, Viewer } from './feed-events.js';
 import { MergedRows } from './merged-rows.js';
 import type { OtherReplicas } from './other-replicas.js';
+import { COUNTS_SCHEMA, addedCounts } from './peer-answers.js';
 import { peerProblem } from './peer-client.js';
-import { addedCounts } from './queue-counts.js';
 import type { MissingReplica, SlotReplicas } from './slot-replicas.js';
 import { NOT_ANNOUNCED } from './slot-replicas.js';
 
@@ -224,10 +224,6 @@ export class SlotFeed implements Viewer {
 }
 
 const KEYS = z.array(z.string());
-const COUNTS = z.object({
-  ...{ waiting: z.number(), active: z.number() },
-  ...{ delayed: z.number(), parked: z.number() },
-});
 /** The parts of events that are read here. The other replica may be of another release; the rest of its events is for the page. */
 const READ_EVENTS = {
   deployments: z.object({
@@ -238,7 +234,7 @@ const READ_EVENTS = {
     queues: z.array(
       z.object({
         controller: z.string(),
-        counts: COUNTS,
+        counts: COUNTS_SCHEMA,
         parked: z.array(z.looseObject({ key: z.string() })),
       }),
     ),

@@ -1,11 +1,14 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { anAdminPorts } from './admin-ports.fixture.js';
 import type { AdminPorts, Peer } from './admin-ports.js';
 import type { PeerAnswer, PeerRequest } from './peer-client.js';
+import type { AnswerForm } from './peer-answers.js';
 import { SlotReplicas } from './slot-replicas.js';
 
 const LATE: PeerAnswer<unknown> = { problem: 'it takes too long', isLate: true };
 const URL = '/admin/deployments';
+const TEXT: AnswerForm = { what: 'a text', schema: z.string() };
 
 /** A question that an owner was asked, and what ends it. */
 interface Asked extends PeerRequest {
@@ -34,7 +37,8 @@ describe('a replica that asks the owners of slots', () => {
     replicas = new SlotReplicas(ports, { all: async () => all, client: { read } } as never);
   });
 
-  const ask = (credential?: string, url = URL) => replicas.askAll(url, { ...(credential && { credential }) });
+  const ask = (credential?: string, url = URL) =>
+    replicas.askAll(url, TEXT, { ...(credential && { credential }) });
   /** Waits for the question to be there, and ends it. */
   const end = async (number: number, answer: PeerAnswer<unknown>): Promise<void> => {
     await new Promise(setImmediate);

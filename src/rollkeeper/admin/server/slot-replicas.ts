@@ -7,6 +7,8 @@ import { AdminPorts } from './admin-ports.js';
 import type { CallerPass } from './caller-pass.js';
 import { ofOneReplica } from './caller-pass.js';
 import { OtherReplicas } from './other-replicas.js';
+import type { AnswerForm } from './peer-answers.js';
+import { assertForm, inForm } from './peer-answers.js';
 import type { PeerAnswer, PeerRequest } from './peer-client.js';
 import { peerProblem } from './peer-client.js';
 
@@ -54,6 +56,7 @@ interface PassedRequest extends Pick<PeerRequest, 'body' | 'method'> {
   readonly url: string;
   readonly namespace: string;
   readonly pass: CallerPass;
+  readonly form: AnswerForm;
 }
 
 /** The first status of a refusal. */
@@ -87,14 +90,15 @@ export class SlotReplicas {
    * The parts of an answer that the other owners of slots have. An owner that was late with the same question a moment ago is asked without
    * waiting for it, so that one that hangs does not make each answer as late as that.
    * @param url path and query
+   * @param form of each part: a replica that answers with something else is named as missing
    */
-  async askAll<T>(url: string, pass: CallerPass): Promise<OwnersAnswers<T>> {
+  async askAll<T>(url: string, form: AnswerForm, pass: CallerPass): Promise<OwnersAnswers<T>> {
     const owners = await this.owners();
     const asked = await Promise.all(
       owners.map(async ({ identity, peer, slots }) => {
         const path = ofOneReplica(url);
         const { answer, problem } = peer
-          ? await this.askUnlessLate<T>(peer, { ...pass, path })
+          ? inForm(await this.askUnlessLate<T>(peer, { ...pass, path }), form)
           : { answer: undefined, problem: NOT_ANNOUNCED };
         return { identity, slots, answer, problem };
       }),
@@ -143,7 +147,7 @@ export class SlotReplicas {
    * @throws HttpException as the owner answers; ServiceUnavailableException if it does not, and nothing is known here
    */
   async answerOfOwner(
-    { body, method = 'GET', namespace, pass, url }: PassedRequest,
+    { body, form, method = 'GET', namespace, pass, url }: PassedRequest,
     response: Response,
   ): Promise<{ readonly answer: unknown } | undefined> {
     const owner = this.ownerElsewhere(namespace);
@@ -156,7 +160,9 @@ export class SlotReplicas {
       const request = { ...pass, body, method, path, withinMs: OWNER_WITHIN_MS };
       const { status, text } = await this.others.client.send(peer, request);
       if (status >= REFUSED) throw refusalOf(status, text, name);
-      return { answer: parseJson(text) };
+      const answer: unknown = parseJson(text);
+      assertForm(answer, form);
+      return { answer };
     } catch (error) {
       if (error instanceof HttpException) throw error;
       const problem = `${name}, which works on the slot of the namespace ${namespace}, does not answer: ${peerProblem(error)}`;
