@@ -344,6 +344,34 @@ describe('a replica that shares namespaces with others by slots', () => {
       expect(queue).toMatchObject({ parked: [{ key: 'shop/web' }] });
     });
 
+    it('takes nothing from the limit of another user at the owner, who asks by the same replica', async () => {
+      const path = '/admin/queues/deployment/key?key=shop/web';
+      const from = async (localAddress: string): Promise<number | undefined> => {
+        const { hostname, port } = new URL(url);
+        const headers = { authorization: `Bearer ${token}` };
+        const sent = get({ hostname, port, path, headers, localAddress });
+        const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+        answer.resume();
+        return answer.statusCode;
+      };
+      for (let count = 0; count < 400; count++) await from('127.0.0.1');
+      expect(await from('127.0.0.1')).toBe(429);
+      expect(await from('127.0.0.2')).toBe(200);
+    });
+
+    it('cannot choose the address under which the owner counts it', async () => {
+      const other = harness.servers.get('r1')?.url ?? '';
+      const claims = (number: number) => ({
+        authorization: `Bearer ${token}`,
+        'x-rollkeeper-caller': `10.0.0.${number}`,
+        'x-rollkeeper-caller-proof': 'made up',
+      });
+      const statuses = new Set<number>();
+      for (let count = 0; count <= 400; count++)
+        statuses.add((await fetch(`${other}/admin/session`, { headers: claims(count % 200) })).status);
+      expect(statuses).toContain(429);
+    });
+
     it('is shown by the other replica itself no more than that', async () => {
       const headers = { authorization: `Bearer ${token}` };
       const other = harness.servers.get('r1')?.url ?? '';

@@ -6,6 +6,7 @@ import type { AdminPorts } from './admin-ports.js';
 import type { AccessDecision, AccessRules } from './decide-access.js';
 import { decideAccess } from './decide-access.js';
 import type { BrowserSessions, ShownSession } from './browser-sessions.js';
+import { passedCaller } from './peer-client.js';
 import { isOwnUser } from './peer-user.js';
 import { GUESS_LIMITS, REQUEST_LIMITS, RequestLimiter } from './request-limiter.js';
 
@@ -61,7 +62,7 @@ class AccessGate {
   /** Returns whether to continue; if not, it has been answered. */
   async pass(request: Request, response: Response): Promise<boolean> {
     const { delegated, localReads, openMetrics, token } = this.options;
-    const address = request.socket.remoteAddress ?? '';
+    const address = this.addressOf(request);
     const identity = this.browsers.admit(request);
     response.locals[BY_SESSION] = identity.by === 'session' ? identity : undefined;
     if (identity.by === 'session' && !isWithin(request, identity))
@@ -80,6 +81,12 @@ class AccessGate {
     }
     if (decision.decision === 'ask') return this.ask(decision.question, request, response);
     return this.turnAway(decision, address, response);
+  }
+
+  /** The address that is counted: that of the caller, if a replica passes its request on. */
+  private addressOf({ headers, socket }: Request): string {
+    const caller = passedCaller(headers, this.options.token);
+    return caller === undefined ? (socket.remoteAddress ?? '') : `caller ${caller}`;
   }
 
   /** The peer's user is only looked up if it matters, and once per connection. */
@@ -101,7 +108,7 @@ class AccessGate {
   /** An address that has sent too many wrong tokens is refused here, to spare the cluster. */
   private async ask(question: AccessQuestion, request: Request, response: Response): Promise<boolean> {
     const { delegated, logger } = this.options;
-    const address = request.socket.remoteAddress ?? '';
+    const address = this.addressOf(request);
     const lockedMs = this.guesses.waitOf(address);
     if (lockedMs > 0) return refuse(response, 429, TOO_MANY_GUESSES, lockedMs);
     const answer = (await delegated?.judge(question)) ?? { verdict: 'unanswered' };

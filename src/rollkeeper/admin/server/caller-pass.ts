@@ -8,6 +8,8 @@ import { reviewedPath } from './decide-access.js';
 export interface CallerPass {
   /** The user's own. @default those of this replica, for callers that see and do everything here */
   readonly credential?: string;
+  /** The address of the caller, which the limits of the other replica count. @default that of this replica */
+  readonly caller?: string;
 }
 
 /**
@@ -20,7 +22,8 @@ export function passOf(request: Request, response: Response): CallerPass {
   const credential = sessionOf(response)?.sealed ?? bearerOf(request);
   if (credential === undefined)
     throw new ServiceUnavailableException({ error: 'this replica cannot ask others in your name' });
-  return { credential };
+  const caller = request.socket.remoteAddress;
+  return { credential, ...(caller !== undefined && { caller }) };
 }
 
 /** The value of the query parameter `scope` by which a replica asks another one for what that one owns, and no more. */

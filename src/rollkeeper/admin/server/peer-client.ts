@@ -44,6 +44,31 @@ export type PeerAnswer<T> =
       readonly isLate?: boolean;
     };
 
+/** The headers of a request that is passed on for a caller: the address of that one, and the proof that a replica names it. */
+const CALLER_HEADER = 'x-rollkeeper-caller';
+const CALLER_PROOF_HEADER = 'x-rollkeeper-caller-proof';
+
+/** Proves that a holder of the admin token names the caller, for this credential alone. */
+function proofOfCaller(caller: string, credential: string, token: string): string {
+  const facts = JSON.stringify(['rollkeeper caller', 1, caller, credential]);
+  return createHmac('sha256', token).update(facts).digest('base64url');
+}
+
+/**
+ * The address of the caller for whom another replica passes a request on. Undefined: none has proved that it does, so that no client can
+ * choose the address under which it is counted.
+ * @param token that the replicas share
+ */
+export function passedCaller(
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+  token: string | undefined,
+): string | undefined {
+  const { [CALLER_HEADER]: caller, [CALLER_PROOF_HEADER]: proof, authorization = '' } = headers;
+  if (token === undefined || typeof caller !== 'string' || typeof proof !== 'string') return undefined;
+  const credential = String(authorization).replace(/^Bearer +/i, '');
+  return isSameSecret(proof, proofOfCaller(caller, credential, token)) ? caller : undefined;
+}
+
 /** A request to another replica. */
 export interface PeerRequest {
   readonly path: string;
@@ -53,6 +78,8 @@ export interface PeerRequest {
   readonly body?: string;
   /** The credential of the user in whose name it is sent. @default the token that the replicas share, if they do */
   readonly credential?: string;
+  /** The address of that user. @default none is named */
+  readonly caller?: string;
   /** Milliseconds. For a stream, the longest silence. @default 800 */
   readonly withinMs?: number;
 }
@@ -136,7 +163,7 @@ export class PeerClient {
 
   private async open(
     peer: Peer,
-    { body, credential, method = 'GET', path, withinMs = PEER_TIMEOUT_MS }: PeerRequest,
+    { body, caller, credential, method = 'GET', path, withinMs = PEER_TIMEOUT_MS }: PeerRequest,
     signal: AbortSignal,
   ): Promise<Dispatcher.ResponseData> {
     this.assertIsOurs(peer, credential);
@@ -146,6 +173,7 @@ export class PeerClient {
       headers: {
         ...(secret !== undefined && { authorization: `Bearer ${secret}` }),
         ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...this.callerHeaders(caller, credential),
       },
       ...(body !== undefined && { body }),
       headersTimeout: withinMs,
@@ -153,6 +181,15 @@ export class PeerClient {
       signal,
       dispatcher: this.agentFor(peer),
     });
+  }
+
+  private callerHeaders(caller?: string, credential?: string): Record<string, string> {
+    const { token } = this;
+    if (caller === undefined || credential === undefined || token === undefined) return {};
+    return {
+      [CALLER_HEADER]: caller,
+      [CALLER_PROOF_HEADER]: proofOfCaller(caller, credential, token),
+    };
   }
 
   /** No credential leaves for an address that a writer to Redis may have made up. */

@@ -22,8 +22,8 @@ const AGAIN_MS = 1000;
 /** After other pages of the same user have taken its place. */
 const GIVEN_WAY_MS = 30_000;
 /**
- * After a replica has refused the credential of the viewer. Each further refusal counts there as a wrong token from the address of this
- * replica, and too many of them would lock out all other users who ask this one.
+ * After a replica has refused the credential of the viewer. Each further refusal counts there as a wrong token from the address of the
+ * viewer, and too many of them would lock out all other users at that address.
  */
 const REFUSED_MS = 600_000;
 /** A replica sends something twice a second. */
