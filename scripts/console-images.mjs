@@ -11,7 +11,7 @@ import { TALKING_POD, furnish, rollOut } from '../test/nightly/support/console-w
 const folder = process.argv[2] ?? fileURLToPath(new URL('../docs/images', import.meta.url));
 const SIZE = { width: 1280, height: 860 };
 
-const [up, browser] = await Promise.all([Up.start({ args: ['--nodes', '4'] }), launchChromium()]);
+const [up, browser] = await Promise.all([Up.start({ args: ['--nodes', '3'] }), launchChromium()]);
 const client = await up.client();
 try {
   await furnish(client);
