@@ -85,8 +85,8 @@ export interface Activations {
   /** Whether keys are being taken now. */
   readonly isConsuming: boolean;
   /**
-   * Drops every key once this replica no longer leads: the next leader finds them again, and here they would count as
-   * waiting for ever. @default keys are shared, and stay
+   * Drops every key once this replica no longer leads, and refuses adds of its term that come later: the next leader finds them again, and here
+   * they would count as waiting for ever. @default keys are shared, and stay
    */
   readonly dropKeys?: () => void;
 }

@@ -118,7 +118,7 @@ export class ManagerHarness {
     const activations = new QueuedActivations({
       ...{ queue, actors, clock, logger: silentLogger },
       consumer: new MemoryWorkQueueConsumer(queue),
-      ...(waitsIn === 'local' && { dropKeys: () => queue.clear() }),
+      ...(waitsIn === 'local' && { dropKeys: () => queue.endTerm() }),
     });
     const controller = new Controller({
       name,

@@ -1,3 +1,4 @@
+import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../machinery/clock/index.js';
 import { describeKeyTable, runKeyStateContract } from '../../testing/key-state-contract.js';
 import { runWorkQueueContract } from '../../testing/work-queue-contract.js';
@@ -29,3 +30,26 @@ async function makeHarness(options?: WorkQueueOptions): Promise<KeyStateHarness>
 runWorkQueueContract('MemoryWorkQueue', makeHarness, { numRuns: 60 });
 runKeyStateContract('MemoryWorkQueue', makeHarness, { coverage: 'all' });
 describeKeyTable();
+
+describe('a queue in the memory of its leader', () => {
+  const term = { epoch: 1, holder: 'a' };
+
+  it('refuses an add that was on its way when the term ended, and keeps none of the keys', async () => {
+    const queue = new MemoryWorkQueue({ name: 'test', clock: new FakeClock() });
+    const adds = await queue.beginTerm(term);
+    await adds.add('ns/a');
+    queue.endTerm();
+    await expect(adds.add('ns/b')).rejects.toThrow('refused');
+    await expect(adds.check()).rejects.toThrow('refused');
+    expect(await queue.counts()).toEqual({ waiting: 0, active: 0, delayed: 0, parked: 0 });
+  });
+
+  it('takes the adds of the same term once it has begun again', async () => {
+    const queue = new MemoryWorkQueue({ name: 'test', clock: new FakeClock() });
+    await queue.beginTerm(term);
+    queue.endTerm();
+    const adds = await queue.beginTerm(term);
+    await adds.add('ns/a');
+    expect((await queue.counts()).waiting).toBe(1);
+  });
+});

@@ -55,6 +55,8 @@ export class MemoryWorkQueue implements WorkQueue, WorkQueueInspector, WorkQueue
   private readonly listeners = new Set<() => void>();
   private bucket: TokenBucketState | undefined;
   private term: LeaderTerm | undefined;
+  /** How many terms have ended with {@link endTerm}. */
+  private endedTerms = 0;
 
   constructor(dependencies: MemoryWorkQueueDependencies) {
     this.name = dependencies.name;
@@ -70,8 +72,9 @@ export class MemoryWorkQueue implements WorkQueue, WorkQueueInspector, WorkQueue
   async beginTerm(term: LeaderTerm): Promise<BegunTerm> {
     if (!mayBegin(this.term, term)) throw refusedBy(this.term);
     this.term = term;
+    const { endedTerms } = this;
     const check = async (): Promise<void> => {
-      if (!isCurrent(this.term, term)) throw refusedBy(this.term);
+      if (endedTerms !== this.endedTerms || !isCurrent(this.term, term)) throw refusedBy(this.term);
     };
     return {
       check,
@@ -163,6 +166,15 @@ export class MemoryWorkQueue implements WorkQueue, WorkQueueInspector, WorkQueue
     this.waiting.delete(key);
     const known = [this.timers, this.pending, this.parkedKeys, this.failures].map((map) => map.delete(key));
     return known.includes(true);
+  }
+
+  /**
+   * Drops every key that is not in progress, and refuses the adds of the present term from now on: one may be on its way and would wait here for
+   * ever. The same term may begin again.
+   */
+  endTerm(): void {
+    this.endedTerms++;
+    this.clear();
   }
 
   /** Drops every key that is not in progress: waiting, delayed, parked, and their failures. */

@@ -16,7 +16,7 @@ export function localActivations(
 ): QueuedActivations {
   const queue = new MemoryWorkQueue({ name, clock, metrics, options: { ...tuning, drainTimeoutMs } });
   const consumer = new MemoryWorkQueueConsumer(queue, logger);
-  const dropKeys = (): void => queue.clear();
+  const dropKeys = (): void => queue.endTerm();
   return new QueuedActivations({
     queue: queueView(queue),
     consumer,
