@@ -70,13 +70,18 @@ export class SlotKeeper {
     held.onIdle(() => this.news.wake());
     while (!signal.aborted) {
       const isFollowed = await this.follow(signal);
-      await this.news.sleep(isFollowed ? MEMBER_REPORTS_EVERY_MS : RETRY_MS, signal);
+      await this.news.sleep(isFollowed ? this.untilReportMs : RETRY_MS, signal);
     }
     stopListening();
     held.onIdle(() => undefined);
     for (const slot of [...this.waits.keys()]) this.stopWaiting(slot);
     held.endOthers(new Map());
     await this.leave();
+  }
+
+  /** News of the table do not delay the next report. */
+  private get untilReportMs(): number {
+    return Math.max(this.reportedAtMs + MEMBER_REPORTS_EVERY_MS - this.deps.clock.monotonicNow(), 0);
   }
 
   private async follow(signal: AbortSignal): Promise<boolean> {

@@ -189,6 +189,19 @@ describe('replicas that share slots', () => {
     expect(all.reduce((sum, { owned }) => sum + owned, 0)).toBe(COUNT);
   });
 
+  it('report every 5 s also if the table changes in between, so that none that lives looks silent', async () => {
+    new Replica('a').start();
+    await clock.advance(0);
+    const assigner = await table.begin({ epoch: 1, holder: 'before' }, COUNT);
+    const [first] = await table.members();
+    await clock.advance(4000);
+    await assigner.assign([{ slot: 0, owner: 'another', standby: '' }]);
+    await clock.advance(900);
+    expect((await table.members()).map(({ id }) => id)).toEqual([first?.id]);
+    await clock.advance(100);
+    expect((await table.members()).map(({ id }) => id)).not.toEqual([first?.id]);
+  });
+
   it('move slots to one that comes only when its copies are current, and meanwhile the old owners go on', async () => {
     const [leader] = await settled(['a', 'b', 'c']);
     const late = new Replica('late');
