@@ -44,6 +44,15 @@ describe('a queue in the memory of its leader', () => {
     expect(await queue.counts()).toEqual({ waiting: 0, active: 0, delayed: 0, parked: 0 });
   });
 
+  it('keeps no key whose add began at the moment at which the term ended', async () => {
+    const queue = new MemoryWorkQueue({ name: 'test', clock: new FakeClock() });
+    const adds = await queue.beginTerm(term);
+    const adding = adds.add('ns/a');
+    queue.endTerm();
+    await adding.catch(() => undefined);
+    expect((await queue.counts()).waiting).toBe(0);
+  });
+
   it('takes the adds of the same term once it has begun again', async () => {
     const queue = new MemoryWorkQueue({ name: 'test', clock: new FakeClock() });
     await queue.beginTerm(term);

@@ -73,13 +73,14 @@ export class MemoryWorkQueue implements WorkQueue, WorkQueueInspector, WorkQueue
     if (!mayBegin(this.term, term)) throw refusedBy(this.term);
     this.term = term;
     const { endedTerms } = this;
-    const check = async (): Promise<void> => {
+    const assertCurrent = (): void => {
       if (endedTerms !== this.endedTerms || !isCurrent(this.term, term)) throw refusedBy(this.term);
     };
     return {
-      check,
+      check: async () => assertCurrent(),
+      // Both in one turn: the term could end between them.
       add: async (key, options) => {
-        await check();
+        assertCurrent();
         return this.add(key, options);
       },
     };
