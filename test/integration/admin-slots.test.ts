@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { IncomingMessage, Server } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, Server } from 'node:http';
 import { createServer, get } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
@@ -7,6 +7,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { AdminPorts } from '../../src/rollkeeper/admin/server/admin-ports.js';
 import { ADMIN_TOKEN } from '../../src/rollkeeper/admin/server/admin-ports.fixture.js';
 import type { AccessVerdict } from '../../src/rollkeeper/admin/delegated-access/index.js';
+import { PeerClient, proofOf } from '../../src/rollkeeper/admin/server/peer-client.js';
+import { SealedSessions } from '../../src/rollkeeper/admin/sign-in/index.js';
 import { FakeCluster } from '../../src/testing/fake-cluster.js';
 import { silentLogger } from '../../src/machinery/logging/index.js';
 import type { KubernetesObject, ResourceType } from '../../src/machinery/kubernetes/index.js';
@@ -41,6 +43,22 @@ function lettingTheTeamIn(): Partial<AdminPorts> {
       },
     },
   };
+}
+
+/** The headers with which a replica passes on a request of this caller. */
+async function headersPassed(caller: string, credential: string): Promise<IncomingHttpHeaders> {
+  const server = createServer(({ headers }, response) => void response.end(JSON.stringify(headers)));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const adminUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const peer = { identity: 'r1', adminUrl, pid: 1, startedAtMs: 0 };
+  const client = new PeerClient(ADMIN_TOKEN);
+  const proved = { ...peer, proof: proofOf(peer, ADMIN_TOKEN) };
+  const { answer } = await client.read<IncomingHttpHeaders>(proved, { path: '/', caller, credential });
+  client.close();
+  server.close();
+  const names = ['authorization', 'x-rollkeeper-caller', 'x-rollkeeper-caller-proof'];
+  return Object.fromEntries(names.map((name) => [name, answer?.[name]]));
 }
 
 /** Sends the path as it is: `fetch` would change it. */
@@ -370,6 +388,41 @@ describe('a replica that shares namespaces with others by slots', () => {
       for (let count = 0; count <= 400; count++)
         statuses.add((await fetch(`${other}/admin/session`, { headers: claims(count % 200) })).status);
       expect(statuses).toContain(429);
+    });
+
+    describe('with the session of a browser, at an owner', () => {
+      /** @param replica its address */
+      const passOn = async (replica: string, caller: string, secret: string): Promise<number | undefined> => {
+        const { hostname, port } = new URL(harness.servers.get('r1')!.url);
+        const { session } = new SealedSessions(harness.clocks.get('r1')!, ADMIN_TOKEN).seal({
+          token: secret,
+        });
+        const headers = await headersPassed(caller, session);
+        const sent = get({
+          hostname,
+          port,
+          path: '/admin/deployments?scope=replica',
+          headers,
+          localAddress: replica,
+        });
+        const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+        answer.resume();
+        return answer.statusCode;
+      };
+
+      beforeEach(async () => {
+        for (let count = 0; count < 10; count++)
+          expect(await passOn('127.0.0.1', '127.0.0.1', 'ended')).toBe(401);
+        expect(await passOn('127.0.0.1', '127.0.0.1', 'ended')).toBe(429);
+      });
+
+      it('is not locked out by sessions whose tokens have ended of another user at the same replica', async () => {
+        expect(await passOn('127.0.0.1', '10.0.0.2', TEAM_TOKEN)).toBe(200);
+      });
+
+      it('is not locked out by a user who has the same address at another replica, as on the loopback', async () => {
+        expect(await passOn('127.0.0.3', '127.0.0.1', TEAM_TOKEN)).toBe(200);
+      });
     });
 
     it('is shown by the other replica itself no more than that', async () => {

@@ -79,14 +79,17 @@ class AccessGate {
       response.locals[SIGNED_IN] = decision.because === 'token';
       return letIn(response, client);
     }
-    if (decision.decision === 'ask') return this.ask(decision.question, request, response);
+    if (decision.decision === 'ask') return this.ask(decision.question, address, response);
     return this.turnAway(decision, address, response);
   }
 
-  /** The address that is counted: that of the caller, if a replica passes its request on. */
-  private addressOf({ headers, socket }: Request): string {
+  /**
+   * The address that is counted: that of the caller, if a replica passes its request on. Callers of different replicas may share an address,
+   * such as that of the loopback, so the replica counts too. Call it before a session is replaced by its token: the proof is of the session.
+   */
+  private addressOf({ headers, socket: { remoteAddress = '' } }: Request): string {
     const caller = passedCaller(headers, this.options.token);
-    return caller === undefined ? (socket.remoteAddress ?? '') : `caller ${caller}`;
+    return caller === undefined ? remoteAddress : `${caller} at ${remoteAddress}`;
   }
 
   /** The peer's user is only looked up if it matters, and once per connection. */
@@ -106,9 +109,8 @@ class AccessGate {
   }
 
   /** An address that has sent too many wrong tokens is refused here, to spare the cluster. */
-  private async ask(question: AccessQuestion, request: Request, response: Response): Promise<boolean> {
+  private async ask(question: AccessQuestion, address: string, response: Response): Promise<boolean> {
     const { delegated, logger } = this.options;
-    const address = this.addressOf(request);
     const lockedMs = this.guesses.waitOf(address);
     if (lockedMs > 0) return refuse(response, 429, TOO_MANY_GUESSES, lockedMs);
     const answer = (await delegated?.judge(question)) ?? { verdict: 'unanswered' };
