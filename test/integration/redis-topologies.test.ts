@@ -71,6 +71,34 @@ describe.each(topologies)('on $name', ({ start }) => {
     await Promise.all([queue.close(), actors.close()]);
   });
 
+  it('a pipeline that times out between two connections is never sent, and the client goes on', async () => {
+    const uncaught: unknown[] = [];
+    const note = (error: unknown): void => void uncaught.push(error);
+    process.on('uncaughtException', note);
+    const connection = createRedisConnection({
+      url: redis.url,
+      connectionName: 'test',
+      commandTimeoutMs: 20,
+    });
+    const direct = createRedisConnection({ url: redis.url, connectionName: 'test' });
+    const key = `test{${keyPrefix}}`;
+    const isAnswered = () =>
+      connection.get(key).then(
+        () => true,
+        () => false,
+      );
+    await waitFor(isAnswered);
+    // It connects again after 50 ms.
+    connection.disconnect(true);
+    const results = await connection.pipeline().set(key, '1').incr(key).exec();
+    expect(results?.map(([error]) => error?.message)).toEqual(['Command timed out', 'Command timed out']);
+    await waitFor(isAnswered);
+    expect(await direct.get(key)).toBeNull();
+    expect(uncaught).toEqual([]);
+    process.off('uncaughtException', note);
+    for (const each of [connection, direct]) each.disconnect();
+  });
+
   it('a lease that is released is news to the others', async () => {
     const lock = (identity: string) =>
       new RedisResourceLock({ url: redis.url, keyPrefix: `${keyPrefix}:`, identity });

@@ -229,21 +229,44 @@ function endAtOnceBetweenAttempts(client: { status: string }): void {
   if (client.status === 'reconnecting') client.status = 'wait';
 }
 
-/** The same as {@link isOver} for a node of a Cluster, which holds commands of its own until it is connected. */
+/** The same as {@link isOverInCluster} for a node of a Cluster, which holds commands of its own until it is connected. */
 function sendNothingThatIsOver(node: Redis): void {
   const send = node.sendCommand.bind(node);
-  node.sendCommand = (...args) => (isOver(args[0], args[1]) ? args[0].promise : send(...args));
+  node.sendCommand = (...args) => (isOverInCluster(args[0], args[1]) ? args[0].promise : send(...args));
 }
+
+type Destination = Parameters<Redis['sendCommand']>[1];
+type Pipeline = Extract<Destination, { isPipeline: true }>;
 
 /**
  * Whether the caller of a command has its outcome. ioredis 6.0.0 keeps a command that has timed out while there was no connection,
  * and would send it with the next one: it would be executed after its caller has learned that it failed.
  */
-function isOver(command: Command, stream?: Parameters<Redis['sendCommand']>[1]): boolean {
-  if (!command.isSettled) return false;
-  // A pipeline is written once each of its commands has given its part.
-  if (stream && 'isPipeline' in stream) stream.write('');
-  return true;
+function isOver(command: Command, stream: Destination, hasOutcome = command.isSettled): boolean {
+  if (hasOutcome && stream && 'isPipeline' in stream) giveNothing(stream);
+  return hasOutcome;
+}
+
+/** A pipeline is written once each of its commands has given its part. */
+function giveNothing(pipeline: Pipeline): void {
+  try {
+    pipeline.write('');
+  } catch {
+    // In a Cluster, a pipeline has no connection before one of its commands is sent. It has nothing to write then.
+  }
+}
+
+/** By attempt to send a pipeline, the promises of its commands. */
+const attempts = new WeakMap<Pipeline, WeakMap<Command, Command['promise']>>();
+
+/** The same as {@link isOver} in a Cluster, where ioredis 6.0.0 gives the commands of a pipeline new promises once all of them have failed. */
+function isOverInCluster(command: Command, stream: Destination): boolean {
+  if (!stream || !('isPipeline' in stream)) return isOver(command, stream);
+  const promises = attempts.get(stream) ?? new WeakMap<Command, Command['promise']>();
+  attempts.set(stream, promises);
+  const promise = promises.get(command) ?? command.promise;
+  promises.set(command, promise);
+  return isOver(command, stream, command.isSettled || promise !== command.promise);
 }
 
 /** A Cluster client whose commands reject if not answered in time, also while the slots are unknown. */
@@ -265,7 +288,7 @@ class BoundedRedisCluster extends Cluster {
 
   override sendCommand(...args: Parameters<Cluster['sendCommand']>): unknown {
     const command: Command = args[0];
-    if (isOver(command, args[1])) return command.promise;
+    if (isOverInCluster(command, args[1])) return command.promise;
     if (this.commandTimeoutMs !== undefined) command.setTimeout(this.commandTimeoutMs);
     return super.sendCommand(...args);
   }
