@@ -4,7 +4,7 @@ import { DaemonLab } from '../../../controllers/set-rollouts/daemon-lab.fixture.
 import { REF } from '../../../controllers/set-rollouts/set-lab.fixture.js';
 import { Node } from '../../../machinery/kubernetes/index.js';
 import { DaemonSet } from '../../../runtime/index.js';
-import { readSetRollout } from './set-target.js';
+import { findSetTarget, readSetRollout } from './set-target.js';
 
 /** The nodes of the pods that the rollout has, in their order, and how many it wants. */
 async function shown({ api }: DaemonLab): Promise<{ readonly wanted?: number; readonly nodes: string }> {
@@ -34,5 +34,12 @@ describe('the rollout of a DaemonSet', () => {
       type === Node ? Promise.reject(refusal) : list(type, ...more),
     );
     expect(await shown(lab)).toEqual({ wanted: 3, nodes: 'abcd' });
+  });
+
+  it('is found without a list of all nodes, since none of its commands needs them', async () => {
+    const { api } = await DaemonLab.rolledOut({ steps: '25%; approve' });
+    const list = vi.spyOn(api, 'list');
+    expect((await findSetTarget(api, DaemonSet, REF)).deployment.spec.replicas).toBe(4);
+    expect(list.mock.calls.map(([type]) => type.kind)).not.toContain('Node');
   });
 });

@@ -56,12 +56,18 @@ export function setRollout(
     : statefulSetRollout({ set: set as DeepReadonly<StatefulSet>, revisions, pods }, nowMs);
 }
 
+interface ReadOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Whether the nodes are listed that the pods of a DaemonSet are for: all of the cluster, which costs. @default true */
+  readonly withNodes?: boolean;
+}
+
 /** A set as a rollout, with its revisions and pods, from the API. @throws ApiStatusError (404) if there is none */
 export async function readSetRollout(
   client: ApiClient,
   type: ResourceType,
   ref: ObjectRef,
-  signal?: AbortSignal,
+  { signal, withNodes = true }: ReadOptions = {},
 ): Promise<SetRollout> {
   const set = await client.get<AnySet>(type, ref, { signal });
   const { namespace } = set.metadata;
@@ -69,7 +75,7 @@ export async function readSetRollout(
   const [revisions, pods, nodes] = await Promise.all([
     client.list<ControllerRevision>(ControllerRevision, { namespace, signal }),
     client.list<Pod>(Pod, { namespace, labelSelector, signal }),
-    isPerNode({ type }) ? readNodes(client, signal) : undefined,
+    withNodes && isPerNode({ type }) ? readNodes(client, signal) : undefined,
   ]);
   const parts = {
     set,
@@ -100,7 +106,7 @@ export async function findSetTarget(
   ref: ObjectRef,
   signal?: AbortSignal,
 ): Promise<{ readonly type: ResourceType; readonly deployment: Deployment }> {
-  const { deployment } = await readSetRollout(client, type, ref, signal);
+  const { deployment } = await readSetRollout(client, type, ref, { signal, withNodes: false });
   return { type, deployment: writableCopy<Deployment>(deployment) };
 }
 
