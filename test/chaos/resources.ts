@@ -15,7 +15,7 @@ const LETS_GO_WITHIN_MS = 3000;
 
 /**
  * (f) At rest, a replica holds no more timers and memory than at its first rest in the same role: who leads follows every kind
- * that the server has, for the garbage collector, and each of these watches has a timer.
+ * that the server has, for the garbage collector, and each of these watches has a timer, as has each watch of a slot.
  */
 export class Resources {
   private readonly first = new Map<string, Measurement>();
@@ -30,7 +30,7 @@ export class Resources {
   private async checkOne(replica: ChaosReplica): Promise<Violation[]> {
     const { process } = replica;
     const { name, pid } = process;
-    const role = `${pid} ${(await replica.leads()) ? 'leads' : 'follows'}`;
+    const role = `${pid} ${await replica.role()}`;
     const now = await process.measure().catch(() => undefined);
     if (!now) return [];
     this.checks += 1;

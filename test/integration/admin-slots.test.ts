@@ -138,13 +138,15 @@ describe('a replica that shares namespaces with others by slots', () => {
     const { body, status, warning } = await ask('/admin/deployments');
     expect(status).toBe(200);
     expect(keysOf(body)).toEqual(['bank/ledger']);
-    expect(warning).toMatch(/^299 - "r1, which works on 2 slots, does not answer: .*; its part is missing"$/);
+    expect(warning).toMatch(
+      /^299 - "r1, which works on 2 slots, gives no usable answer: .*; its part is missing"$/,
+    );
   });
 
   it('names an owner of slots that has not announced itself', async () => {
     harness.peers = [];
     expect((await ask('/admin/deployments')).warning).toContain(
-      'r1, which works on 2 slots, does not answer',
+      'r1, which works on 2 slots, gives no usable answer',
     );
   });
 
@@ -204,7 +206,7 @@ describe('a replica that shares namespaces with others by slots', () => {
           const { body, status, warning } = await ask(path);
           expect([path, status]).toEqual([path, 200]);
           expect(warning).toMatch(
-            /^299 - "r1, which works on 2 slots, does not answer: .*; its part is missing"$/,
+            /^299 - "r1, which works on 2 slots, gives no usable answer: .*; its part is missing"$/,
           );
           expect(JSON.stringify(body)).not.toMatch(/null|vault/);
         }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeKubeconfig } from '../../../src/apiserver/server/write-kubeconfig.js';
 import { askStatus, failingChecks } from '../../../src/rollkeeper/replica/supervisor/replica-probe.js';
+import type { ReplicaStatus } from '../../../src/rollkeeper/admin/server/index.js';
 import { TcpLink } from '../../support/tcp-link.js';
 import type { ManagedProcessOptions } from './managed-process.js';
 import { ManagedProcess } from './managed-process.js';
@@ -102,8 +103,19 @@ export class ChaosReplica {
   }
 
   async leads(): Promise<boolean> {
-    if (!this.process.isReady) return false;
-    return (await askStatus({ adminUrl: this.process.adminUrl }))?.leader ?? false;
+    return (await this.status())?.leader ?? false;
+  }
+
+  /** What it has to hold at rest follows from whether it leads, and from how many slots it has copies of. */
+  async role(): Promise<string> {
+    const { leader = false, slots } = (await this.status()) ?? {};
+    const copies = slots ? slots.owned + slots.standby : 0;
+    return `${leader ? 'leads' : 'follows'}, with copies of ${copies} slots`;
+  }
+
+  private async status(): Promise<ReplicaStatus | undefined> {
+    if (!this.process.isReady) return undefined;
+    return askStatus({ adminUrl: this.process.adminUrl });
   }
 
   async isReady(): Promise<boolean> {

@@ -165,9 +165,12 @@ export class SlotReplicas {
       return { answer };
     } catch (error) {
       if (error instanceof HttpException) throw error;
-      const problem = `${name}, which works on the slot of the namespace ${namespace}, does not answer: ${peerProblem(error)}`;
-      if (method !== 'GET' || !showsNamespace(this.ports, namespace))
-        throw new ServiceUnavailableException({ error: problem });
+      const problem = `${name}, which works on the slot of the namespace ${namespace}, gives no usable answer: ${peerProblem(error)}`;
+      if (method !== 'GET')
+        throw new ServiceUnavailableException({
+          error: `${problem}; look whether it has done what was asked`,
+        });
+      if (!showsNamespace(this.ports, namespace)) throw new ServiceUnavailableException({ error: problem });
       warn(response, `${problem}; this is what its standby knows`);
       return undefined;
     }
@@ -212,7 +215,7 @@ export function warnOfMissing(
   for (const { identity, problem, slots } of missing)
     warn(
       response,
-      `${identity}, which works on ${slots} slots, does not answer: ${problem}; its part is missing`,
+      `${identity}, which works on ${slots} slots, gives no usable answer: ${problem}; its part is missing`,
     );
   if (none > 0) warn(response, `no replica works on ${none} slots at the moment; their part is missing`);
 }
