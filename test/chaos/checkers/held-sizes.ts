@@ -23,11 +23,12 @@ export class HeldSizesChecker {
     const written = object as ReplicaSet;
     const deployment = this.replay.deployments.get(ownerOf(written) ?? '');
     const before = this.replay.replicaSets.get(written.metadata.uid ?? '');
-    if (!deployment || !before || desiredOf(written) === desiredOf(before) || !isJudged(deployment))
-      return [];
+    if (!deployment || !before || !isJudged(deployment)) return [];
     const atStart = this.sizeAtStart(deployment, written);
     if (atStart === undefined) return [];
-    this.checks += 1;
+    // With any other size, one that is not held could not be told from one that is.
+    if (deployment.spec.replicas !== atStart) this.checks += 1;
+    if (desiredOf(written) === desiredOf(before)) return [];
     const isFloor = deployment.metadata.annotations?.[`${P}autoscaling`] === 'floor';
     const desired = desiredOf(written);
     if (isFloor ? desired >= atStart : desired === atStart) return [];

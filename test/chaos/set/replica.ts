@@ -106,7 +106,7 @@ export class ChaosReplica {
     return (await this.status())?.leader ?? false;
   }
 
-  /** What it has to hold at rest follows from whether it leads, and from how many slots it has copies of. */
+  /** Whether it leads, and of how many slots it has copies: its timers and memory at rest follow from both. */
   async role(): Promise<string> {
     const { leader = false, slots } = (await this.status()) ?? {};
     const copies = slots ? slots.owned + slots.standby : 0;

@@ -68,7 +68,8 @@ describe('the check of order', () => {
 
 describe('the check of held sizes', () => {
   function inRollout(autoscaling: string, replicas: number) {
-    const { change } = storeUnder((replay) => new HeldSizesChecker(replay));
+    let checker: HeldSizesChecker | undefined;
+    const { change } = storeUnder((replay) => (checker = new HeldSizesChecker(replay)));
     change('Deployment', 'web', {
       metadata: { annotations: { [`${P}autoscaling`]: autoscaling } },
       ...{ spec: { replicas }, status: { observedGeneration: 1 } },
@@ -87,7 +88,7 @@ describe('the check of held sizes', () => {
       });
     set(1, 8, 10);
     set(2, 2, 10);
-    return { set };
+    return { set, checks: () => checker?.checks };
   }
 
   it.each(['hold', 'floor'])('sees a part of a smaller size in a rollout: %s', (mode) => {
@@ -99,6 +100,17 @@ describe('the check of held sizes', () => {
   it('lets the size grow under floor alone', () => {
     expect(inRollout('floor', 20).set(1, 16, 20)).toEqual([]);
     expect(inRollout('hold', 20).set(1, 16, 20)).toHaveLength(1);
+  });
+
+  it('counts the writes in rollouts whose Deployment has another size by now', () => {
+    for (const [replicas, checks] of [
+      [4, 1],
+      [10, 0],
+    ] as const) {
+      const rollout = inRollout('hold', replicas);
+      expect(rollout.set(1, 7, 10)).toEqual([]);
+      expect(rollout.checks()).toBe(checks);
+    }
   });
 
   it('lets every size count once the rollout is over', () => {
