@@ -25,13 +25,18 @@ interface Standing {
  * - none takes ready pods away below the floor, nor, where fewer were known to be available, below these.
  *
  * The limits are those of any spec that the controller may not have seen a successor of: from the generation that its last status
- * answers to. Those right before the write count as well: the write that ends a rollout also takes the note of a held size away. Known to be available is the least that the status of the ReplicaSets has said for a while, since a cache may lag.
+ * answers to. Those of a held size count until the next status, with which a pass ends: the write that ends a rollout takes the note of that size
+ * away, and others of its pass follow. Known to be available is the least that the status of the ReplicaSets has said for a while, since a cache
+ * may lag.
  * A ready pod that a user has deleted counts until the status of its ReplicaSet says so.
  */
 export class DecisionJudge {
   private readonly limits = new Map<number, RolloutLimits>();
   private known: { readonly atMs: number; readonly count: number }[] = [];
   private before: Standing | undefined;
+  /** Limits that others of the same generation have replaced since the last status. */
+  private replaced: RolloutLimits[] = [];
+  private status: string | undefined;
 
   /** @param knowledgeMs how long a cache may lag behind the store */
   constructor(
@@ -42,17 +47,16 @@ export class DecisionJudge {
   problemsOf(event: HistoryEvent, deployment: Deployment): string[] {
     const owned = this.replay.replicaSetsOf(deployment.metadata.uid ?? '');
     const { before } = this;
-    const earlier = [...this.limits.values()];
     this.noteLimits(deployment, owned);
     const after = this.standingOf(owned);
-    const limits = [...earlier, ...this.limits.values()];
-    const problems = before && event.kind === 'ReplicaSet' ? this.judge(before, after, limits) : [];
+    const problems = before && event.kind === 'ReplicaSet' ? this.judge(before, after) : [];
     this.before = after;
     this.noteKnown(owned, event.seenAtMs);
     return problems;
   }
 
-  private judge(before: Standing, after: Standing, limits: readonly RolloutLimits[]): string[] {
+  private judge(before: Standing, after: Standing): string[] {
+    const limits = [...this.limits.values(), ...this.replaced];
     const ceiling = Math.max(...limits.map((each) => each.ceiling));
     const known = Math.min(...this.known.map(({ count }) => count));
     const floor = Math.min(known, ...limits.map((each) => each.floor));
@@ -67,6 +71,11 @@ export class DecisionJudge {
 
   private noteLimits(deployment: Deployment, owned: readonly ReplicaSet[]): void {
     const { generation = 0 } = deployment.metadata;
+    const status = JSON.stringify(deployment.status);
+    if (status !== this.status) this.replaced = [];
+    this.status = status;
+    const present = this.limits.get(generation);
+    if (present) this.replaced.push(present);
     this.limits.set(generation, limitsOf(deployment, owned));
     const observed = deployment.status?.observedGeneration ?? 0;
     for (const each of this.limits.keys()) if (each < observed) this.limits.delete(each);

@@ -211,7 +211,7 @@ describe('the checkers of a chaos run', () => {
     expect(check(replicaSet('old', 0, 1, 1)), 'and no further pod may go').toBe(1);
   });
 
-  it('(c) let the write that ends a rollout take the note of a held size away and fill that size, and no later one', () => {
+  it('(c) let the pass that ends a rollout take the note of a held size away and fill that size, and no later one', () => {
     const replay = new StoreReplay();
     const checker = new LimitsChecker(replay);
     const check = (event: HistoryEvent): number => {
@@ -225,15 +225,18 @@ describe('the checkers of a chaos run', () => {
         spec: { replicas },
         status: { replicas, availableReplicas: replicas, observedGeneration: 1 },
       });
-    const web = change('Deployment', 'web', {
-      metadata: { annotations: { [`${P}autoscaling`]: 'floor' } },
-      spec: { replicas: 2, strategy: { rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } } },
-      status: { observedGeneration: 1 },
-    });
-    expect([web, sized('old', 1), sized('new', 3, '4')].map(check)).toEqual([0, 0, 0]);
-    expect(check(sized('old', 0))).toBe(0);
+    const web = (replicas: number) =>
+      change('Deployment', 'web', {
+        metadata: { annotations: { [`${P}autoscaling`]: 'floor' } },
+        spec: { replicas: 2, strategy: { rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } } },
+        status: { observedGeneration: 1, replicas },
+      });
+    expect([web(3), sized('old', 2), sized('new', 2, '4')].map(check)).toEqual([0, 0, 0]);
+    expect(check(sized('new', 3)), 'the note is gone').toBe(0);
+    expect(check(sized('old', 1)), 'another write of the same pass').toBe(0);
     expect(check(sized('new', 4)), 'the size was 4').toBe(0);
-    expect(check(sized('new', 5)), 'and is 2').toBe(1);
+    expect(check(web(5)), 'the pass is over').toBe(0);
+    expect(check(sized('new', 5)), 'and the size is 2').toBe(1);
   });
 
   it('(d) see a pod too many, but not the rest of a batch that was decided before it was scaled down', () => {
