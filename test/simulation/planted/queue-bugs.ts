@@ -59,7 +59,7 @@ export const QUEUE_BUGS: readonly ModelBug[] = [
     model: 'queue',
     withinFaults: 1,
     file: QUEUE,
-    from: 'if (!isCurrent(this.term, term)) throw refusedBy(this.term);',
+    from: 'if (endedTerms !== this.endedTerms || !isCurrent(this.term, term)) throw refusedBy(this.term);',
     to: 'if (this.term && !isCurrent(this.term, term)) throw refusedBy(this.term);',
   },
   {
