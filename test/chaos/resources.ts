@@ -14,8 +14,8 @@ const MORE_HEAP_BYTES = 40 << 20;
 const LETS_GO_WITHIN_MS = 3000;
 
 /**
- * (f) At rest, a replica holds no more timers and memory than at its first rest in the same role: who leads follows every kind
- * that the server has, for the garbage collector, and each of these watches has a timer, as has each watch of a slot.
+ * (f) At rest, a replica holds no more timers and memory than at its first rest in the same role. The leader follows every kind that the server
+ * has, for the garbage collector, and a replica follows the objects of its slots. Each of these watches has a timer.
  */
 export class Resources {
   private readonly first = new Map<string, Measurement>();

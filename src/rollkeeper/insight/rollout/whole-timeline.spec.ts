@@ -78,7 +78,7 @@ describe('a kept history and what is live', () => {
   });
 });
 
-it('tells of a set that its history is not kept, whatever its namespace asks for, and names its kind', async () => {
+it('says that no history of a StatefulSet or DaemonSet is kept, even if its namespace asks for one, and names the kind', async () => {
   const client = new FakeCluster();
   const metadata = {
     ...{ name: 'db', namespace: 'shop', uid: 'uid-db', creationTimestamp: at(0) },
