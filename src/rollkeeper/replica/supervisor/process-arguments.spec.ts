@@ -34,3 +34,19 @@ describe('the feature gates of up', () => {
     );
   });
 });
+
+describe('the replicas of up', () => {
+  const commandLine = (...own: string[]) =>
+    replicaArguments(compileUpOptions({ 'controller-args': own }), PLACE).join(' ');
+
+  it.each([[['--slots', '16']], [['--slots=16']], [['--slots', '0', '--slots=16']]])(
+    'are without what needs one replica that sees everything, given %j',
+    (own) => {
+      expect(commandLine(...own)).not.toMatch(/--max-rollouts|--notification-hosts/);
+    },
+  );
+
+  it.each([[[]], [['--slots', '0']], [['--workers', '2']]])('limit rollouts and notify, given %j', (own) => {
+    expect(commandLine(...own)).toMatch(/--max-rollouts 0 --notification-hosts localhost/);
+  });
+});

@@ -15,11 +15,9 @@ const EVERYTHING_ON = [
   '--restart-on-config',
   '--pin-config',
   '--respect-disruption-budgets',
-  ...['--max-rollouts', '0'],
   '--rollout-checks',
   '--check-secrets',
   ...['--check-hosts', LOOPBACK_HOSTS],
-  ...['--notification-hosts', LOOPBACK_HOSTS],
   '--blue-green',
   '--traffic',
   '--experiment-services',
@@ -30,6 +28,9 @@ const EVERYTHING_ON = [
   '--watch-admission',
   '--lasting-history',
 ];
+
+/** These need one replica that sees all namespaces. */
+const UNLESS_IN_SLOTS = ['--max-rollouts', '0', '--notification-hosts', LOOPBACK_HOSTS];
 
 /** The command line of the API server. */
 export function apiServerArguments(up: CompiledUpOptions, port: number): readonly string[] {
@@ -88,9 +89,17 @@ export function replicaArguments(up: CompiledUpOptions, place: ReplicaPlace): st
   };
   return [
     ...['controller', ...EVERYTHING_ON, ...previewFlags(up['feature-gates'])],
+    ...(asksForSlots(up['controller-args']) ? [] : UNLESS_IN_SLOTS),
     ...Object.entries(flags).flat(),
     ...up['controller-args'],
   ];
+}
+
+/** Whether the user's own arguments spread the namespaces over slots. */
+function asksForSlots(own: readonly string[]): boolean {
+  const at = own.findLastIndex((each) => each === '--slots' || each.startsWith('--slots='));
+  const [, value = own[at + 1]] = own[at]?.split('=') ?? [];
+  return at >= 0 && value !== '0';
 }
 
 /** The controllers of the previews that the API server serves. */
